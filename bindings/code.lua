@@ -56,6 +56,7 @@ function methods:binary() return code(self, 'binary') end
 -- The text in NVIDIA's virtual instructions; the program is compiled once more for it.
 function methods:ptx() return code(self, 'ptx') end
 
+-- The binary of NVIDIA's own instructions.
 function methods:cubin() return code(self, 'cubin') end
 
 -- The text in the device's own instructions, by nvdisasm or cuobjdump of the CUDA toolkit, which

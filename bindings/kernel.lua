@@ -5,6 +5,7 @@
 
 local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
+local carried = require 'bindings.carried'
 local block = require 'bindings.block'
 local errors = require 'bindings.errors'
 local handle = require 'bindings.handle'
@@ -59,11 +60,14 @@ function M.create(program, name)
     end
     local owner = kernels.own()
     mare.create(C.mare_kernel_create, program.handle, name, owner)
-    local self = kernels.wrap(owner, { name = name })
+    local self = kernels.wrap(owner, { name = name, device = program.device })
     self.info = read_info(self.handle)
     self.args, self.index = read_args(self.handle, self.info.arg_count)
     return self
 end
+
+-- kernel { ... } binds, runs and waits, with data of the host: carried.lua.
+kernels.on_call(carried.call)
 
 local function no_argument(k, name)
     local names = {}

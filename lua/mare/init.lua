@@ -68,6 +68,9 @@ local calls = {
     watch = function() return require('mare.session.watch').new end,
     time = function() return require('mare.measure.stopwatch').time end,
     scope = function() return require('bindings.device').scope end,
+    inp = function() return require('bindings.carried').inp end,
+    inout = function() return require('bindings.carried').inout end,
+    out = function() return require('bindings.carried').out end,
 }
 
 -- Functions of arrays that a script uses by name.

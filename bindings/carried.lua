@@ -1,0 +1,101 @@
+-- carried.lua - data of the host as arguments of a kernel that is called:
+--     fill { dest = mare.out(t), global = #t }
+-- uploads what is inp or inout, runs the kernel and waits, downloads what is out or inout, and
+-- gives the memory back. The data are an array of Lua's, host or pinned memory, or a C array.
+
+local buffer = require 'bindings.buffer'
+local errors = require 'bindings.errors'
+local handle = require 'bindings.handle'
+local memory = require 'bindings.memory'
+
+local M = {}
+local Carried = {}
+Carried.__index = Carried
+
+function Carried:__tostring()
+    return ('mare.%s of %d elements: an argument of a kernel that is called, kernel { }'):format(
+        self.name, self.count)
+end
+
+local function count_of(name, data, count)
+    local _, found
+    if type(data) == 'table' and not memory.is_host(data) then
+        found = #data
+    else
+        _, found = memory.elements(memory.is_host(data) and data.data or data)
+    end
+    count = count and handle.whole(count, 'mare.' .. name, 'count') or found
+    if not count or count == 0 then
+        errors.argument('mare.%s: how many elements? Give the count behind the data', name)
+    end
+    if name ~= 'out' and found and count > found then
+        errors.argument('mare.%s: %d elements are wanted, there are %d', name, count, found)
+    end
+    return count
+end
+
+local function carry(name, data, count, up, down)
+    local kind = type(data)
+    if kind ~= 'table' and kind ~= 'cdata' and kind ~= 'userdata' then
+        errors.argument('mare.%s: an array, cdata or host memory is wanted, not %s', name, kind)
+    end
+    if down and kind ~= 'table' then memory.check_writable('mare.' .. name, data) end
+    return setmetatable({ name = name, data = data, up = up, down = down,
+        count = count_of(name, data, count) }, Carried)
+end
+
+-- Data that a kernel reads, as an argument of kernel { x = mare.inp(t), ... }. count: of the
+-- elements, those of the data if it is left out.
+function M.inp(data, count) return carry('inp', data, count, true, false) end
+
+-- Data that a kernel writes: y = mare.out({}, 200); an empty table wants the count.
+function M.out(data, count) return carry('out', data, count, false, true) end
+
+-- Data that a kernel reads and writes.
+function M.inout(data, count) return carry('inout', data, count, true, true) end
+
+local function put(carried, from)
+    local data = carried.data
+    if type(data) ~= 'table' or memory.is_host(data) then
+        from:download { into = data, count = carried.count }
+        return
+    end
+    local numbers = from:download()
+    for k = 1, carried.count do data[k] = numbers[k - 1] end
+end
+
+local function bring(kernel, values)
+    local bound, made = {}, {}
+    for name, value in pairs(values) do
+        bound[name] = value
+        if getmetatable(value) == Carried then
+            local arg = kernel.args[(kernel.index[name] or -1) + 1]
+            if not (arg and arg.is_buffer) then
+                errors.argument("kernel '%s': argument '%s' is mare.%s, but it is no buffer",
+                    kernel.name, name, value.name)
+            end
+            local type_name = arg.type == 'none' and 'bytes' or arg.type
+            local lent = buffer.create(kernel.device, { type = type_name, count = value.count,
+                label = name })
+            made[#made + 1], bound[name] = { lent, value }, lent
+            if value.up then lent:upload(value.data, { count = value.count }) end
+        end
+    end
+    return bound, made
+end
+
+-- Binds, runs on the default stream and waits. values: as for kernel:bind, with carried data.
+function M.call(kernel, values)
+    errors.wanted(("kernel '%s'"):format(kernel.name), 'table', values)
+    local bound, made = bring(kernel, values)
+    local launch = kernel:bind(bound)
+    launch:run()
+    for _, pair in ipairs(made) do
+        if pair[2].down then put(pair[2], pair[1]) end
+    end
+    kernel.device:wait()
+    launch:release()
+    for _, pair in ipairs(made) do pair[1]:release() end
+end
+
+return M

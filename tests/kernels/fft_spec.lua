@@ -4,10 +4,10 @@
 local axis = require 'mare.fft.axis'
 local device = require 'bindings.device'
 local fails = require 'tests.fails'
-local groups = require 'mare.fft.groups'
+local groups = require 'mare.stages.groups'
 local mare = require 'mare'
 local part = require 'tests.kernels.part'
-local relay = require 'mare.fft.relay'
+local relay = require 'mare.stages.relay'
 local sample = require 'tests.sample'
 local source = require 'mare.base.source'
 

@@ -3,7 +3,7 @@
 -- lengths FIRST (1) to LAST (4096) by STEP (1), and LONG (200) random ones to 2^20
 
 local ffi = require 'ffi'
-local factors = require 'mare.fft.factors'
+local factors = require 'mare.stages.factors'
 local mare = require 'mare'
 local random = require 'mare.base.random'
 local trial = require 'tests.scenarios.trial'

@@ -3,8 +3,8 @@
 -- levels; a tile has neighbours along the first of them.
 
 local evaluate = require 'mare.expression.evaluate'
-local factors = require 'mare.fft.factors'
-local groups = require 'mare.fft.groups'
+local factors = require 'mare.stages.factors'
+local groups = require 'mare.stages.groups'
 local kernels = require 'mare.fft.kernels'
 local nodes = require 'mare.expression.nodes'
 local shapes = require 'mare.expression.shapes'

@@ -7,11 +7,11 @@ local creation = require 'mare.ndarray.creation'
 local bound = require 'bindings.array'
 local errors = require 'bindings.errors'
 local evaluate = require 'mare.expression.evaluate'
-local factors = require 'mare.fft.factors'
+local factors = require 'mare.stages.factors'
 local functions = require 'mare.ndarray.functions'
 local nodes = require 'mare.expression.nodes'
 local shapes = require 'mare.expression.shapes'
-local tables = require 'mare.fft.tables'
+local tables = require 'mare.stages.tables'
 local types = require 'mare.expression.types'
 
 local composed = {}

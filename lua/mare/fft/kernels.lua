@@ -3,7 +3,8 @@
 --
 --     n            points of the transform; of 'split' and 'pairs' pairs of numbers
 --     points       points of the stages: n, or those of a convolution
---     radices      of the stages; radices_back: of those of a convolution's second half
+--     radices      of the stages; radices_back: of those of a convolution's second half;
+--                  is_looped: whether both are the same, and one text does both
 --     convolution  'bluestein' or 'rader': the algorithm; nil if stages do it all
 --     real_length  with 'split': 2 n
 --     load, store  { kind, type, unit: 'axis' or 'inner' if the stride of that is 1, f: the
@@ -25,15 +26,15 @@
 --     is_cpu, tables
 
 local bound = require 'bindings.array'
-local cpu = require 'mare.fft.cpu'
+local cpu = require 'mare.stages.cpu'
 local errors = require 'bindings.errors'
 local expression = require 'mare.expression.launches'
-local gpu = require 'mare.fft.gpu'
+local gpu = require 'mare.stages.gpu'
 local nodes = require 'mare.expression.nodes'
-local relay = require 'mare.fft.relay'
+local relay = require 'mare.stages.relay'
 local source_of = require 'mare.base.source'
 local straight = require 'mare.expression.straight'
-local tables = require 'mare.fft.tables'
+local tables = require 'mare.stages.tables'
 local tables_of = require 'bindings.tables'
 
 local kernels = { compiled = 0 }

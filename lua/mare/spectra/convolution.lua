@@ -2,7 +2,7 @@
 
 local array = require 'mare.ndarray.array'
 local errors = require 'bindings.errors'
-local factors = require 'mare.fft.factors'
+local factors = require 'mare.stages.factors'
 
 local convolution = {}
 

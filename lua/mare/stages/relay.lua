@@ -7,9 +7,9 @@
 -- second one, each of which waits until its unit is written. It waits for groups of lesser numbers
 -- alone, which have begun before it, so that it ends.
 
-local gpu = require 'mare.fft.gpu'
-local ends = require 'mare.fft.ends'
-local groups = require 'mare.fft.groups'
+local gpu = require 'mare.stages.gpu'
+local ends = require 'mare.stages.ends'
+local groups = require 'mare.stages.groups'
 local writer = require 'mare.dialect.writer'
 
 local relay = {}

@@ -5,9 +5,9 @@
 
 local butterflies = require 'mare.dialect.butterflies'
 local constant = require 'mare.dialect.constant'
-local ends = require 'mare.fft.ends'
-local factors = require 'mare.fft.factors'
-local host = require 'mare.fft.host'
+local ends = require 'mare.stages.ends'
+local factors = require 'mare.stages.factors'
+local host = require 'mare.stages.host'
 
 local tables = {}
 
@@ -119,7 +119,7 @@ end
 function tables.of(d)
     local list = { size = 0 }
     add_stages(list, 'stage', d, d.radices)
-    if d.convolution then add_stages(list, 'back', d, d.radices_back) end
+    if d.convolution and not d.is_looped then add_stages(list, 'back', d, d.radices_back) end
     if d.convolution == 'bluestein' then add_bluestein(list, d.n, d.points) end
     if d.convolution == 'rader' then add_rader(list, d.n) end
     if d.real_length then

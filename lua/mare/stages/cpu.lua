@@ -8,8 +8,8 @@
 -- roots p < m reads points (p + m k) s + q and writes points (p r + k) s + q, for k < r.
 
 local butterflies = require 'mare.dialect.butterflies'
-local ends = require 'mare.fft.ends'
-local points = require 'mare.fft.points'
+local ends = require 'mare.stages.ends'
+local points = require 'mare.stages.points'
 local writer = require 'mare.dialect.writer'
 
 local cpu = {}

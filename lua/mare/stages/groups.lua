@@ -114,6 +114,26 @@ local function set_radices(d, levels)
     return {}
 end
 
+-- Returns radices in an order that is the same from both ends, or nil if there is none.
+local function symmetric(radices)
+    local counts, list, middle = {}, {}, nil
+    for _, r in ipairs(radices) do counts[r] = (counts[r] or 0) + 1 end
+    for _, r in ipairs(radices) do
+        if counts[r] > 1 then
+            counts[r] = counts[r] - 2
+            list[#list + 1] = r
+        elseif counts[r] == 1 then
+            counts[r] = 0
+            if middle then return nil end
+            middle = r
+        end
+    end
+    local half = #list
+    list[#list + 1] = middle
+    for k = half, 1, -1 do list[#list + 1] = list[k] end
+    return list
+end
+
 -- ---- groups ----
 
 local function size_of(real) return real == 'double' and 8 or 4 end
@@ -158,6 +178,8 @@ function groups.set(d, device, levels)
     d.is_turned = d.is_column and d.store.unit == 'axis' and d.store.kind == 'plain'
         and d.convolution ~= 'rader'
     local shape = set_radices(d, levels)
+    local both = d.convolution and symmetric(d.radices)
+    if both then d.radices, d.is_looped = both, true end
     d.width = width_of(d, device, levels, shape.items or limits.items_of_rows)
     d.is_whole = levels[1] % d.width == 0
     d.is_warp = not d.is_column and d.items <= warp and warp % d.items == 0

@@ -3,11 +3,11 @@
 -- local memory: first the real parts and then the imaginary ones, so that it needs room for one of
 -- the two. All loops are written out. groups.lua says how many of all there are.
 
-local banks = require 'mare.fft.banks'
+local banks = require 'mare.stages.banks'
 local butterflies = require 'mare.dialect.butterflies'
-local ends = require 'mare.fft.ends'
-local points = require 'mare.fft.points'
-local tables = require 'mare.fft.tables'
+local ends = require 'mare.stages.ends'
+local points = require 'mare.stages.points'
+local tables = require 'mare.stages.tables'
 local writer = require 'mare.dialect.writer'
 
 local gpu = {}
@@ -426,8 +426,10 @@ end
 
 -- Multiplies each point by that of the transform of what is convolved with. In a transform of prime
 -- length the sum of all values is the result 0; and the first value is added to point 0 of the
--- product, and so to all points of the convolution.
-local function write_filter(w, d, stage, arrays)
+-- product, and so to all points of the convolution. to: the names of the arrays that get the
+-- products
+
+local function write_filter(w, d, stage, arrays, to)
     each(w, d, stage, function(u)
         for k = 0, stage.r - 1 do
             local number, at = u * stage.r + k, ('(b + %d)'):format(k * stage.s)
@@ -435,10 +437,10 @@ local function write_filter(w, d, stage, arrays)
             local value = ends.filtered(d, at, points.get(arrays, number))
             local re, im = w:values { value.re, value.im }
             w:line('real f_re = %s, f_im = %s;', re, im)
-            w:line('%s[%d] = f_re, %s[%d] = f_im;', arrays.re, number, arrays.im, number)
+            w:line('%s[%d] = f_re, %s[%d] = f_im;', to.re, number, to.im, number)
             if d.aside then
                 w:open 'if (is_inside)'
-                ends.store_aside(w, d, at, points.get(arrays, number))
+                ends.store_aside(w, d, at, points.get(to, number))
                 w:close()
             end
             w:close()
@@ -446,43 +448,58 @@ local function write_filter(w, d, stage, arrays)
     end)
 end
 
-local function write_product(w, d, stage, arrays)
-    if d.convolution == 'filter' then return write_filter(w, d, stage, arrays) end
-    if d.convolution == 'rader' then w:line 'real sum_re = 0, sum_im = 0;' end
+-- Sets the sum of all values, of which `value` is that of all but the first one, and adds this one
+-- to point 0 of the product.
+local function write_first(w, d, to, value)
+    w:open 'if (b == 0)'
+    local x, v = ends.load(d, '0'), points.get(to, 0)
+    w:line('sum_re = %s;', (w:values { value.re + x.re }))
+    w:line('sum_im = %s;', (w:values { value.im + x.im }))
+    points.set(w, to, 0, { re = v.re + x.re, im = v.im + x.im })
+    w:close()
+end
+
+local function write_product(w, d, stage, arrays, to)
+    if d.convolution == 'filter' then return write_filter(w, d, stage, arrays, to) end
     each(w, d, stage, function(u)
         for k = 0, stage.r - 1 do
             local number = u * stage.r + k
-            local is_first = d.convolution == 'rader' and number == 0
-            if is_first then
-                w:open 'if (b == 0)'
-                local x, v = ends.load(d, '0'), points.get(arrays, 0)
-                local re, im = w:values { v.re + x.re, v.im + x.im }
-                w:line('sum_re = %s;', re)
-                w:line('sum_im = %s;', im)
-                w:close()
-            end
-            points.set(w, arrays, number, butterflies.product(points.get(arrays, number),
+            w:line('real v%d_re = %s[%d], v%d_im = %s[%d];', k, arrays.re, number, k, arrays.im,
+                number)
+            local value = { re = points.real(('v%d_re'):format(k)),
+                im = points.real(('v%d_im'):format(k)) }
+            points.set(w, to, number, butterflies.product(value,
                 ends.root(d, 'convolver', ('(b + %d)'):format(k * stage.s))))
-            if is_first then
-                w:open 'if (b == 0)'
-                local x, v = ends.load(d, '0'), points.get(arrays, 0)
-                points.set(w, arrays, 0, { re = v.re + x.re, im = v.im + x.im })
-                w:close()
-            end
+            if d.convolution == 'rader' and number == 0 then write_first(w, d, to, value) end
         end
     end)
 end
 
+-- Writes a transform, the product and the transform back, which is a transform of values whose
+-- parts have changed places. Where the radices are the same ones in reverse order, both transforms
+-- are one text, half as long to compile and to fetch; compilers do not know that chunk is 1, and so
+-- keep no roots in registers from one to the other. Returns the names of the arrays with the
+-- result, and the last stage.
 local function write_convolution(w, d, stages, arrays)
-    write_product(w, d, stages[#stages], arrays)
-    local back = stages_of(d, d.radices_back)
-    write_stages(w, d, 'back', back, { re = arrays.im, im = arrays.re })
-    if d.convolution == 'rader' then
-        w:open 'if (is_inside && item == 0)'
-        ends.store(w, d, '0', { re = points.real 'sum_re', im = points.real 'sum_im' })
+    local swapped = { re = arrays.im, im = arrays.re }
+    if d.convolution == 'rader' then w:line 'real sum_re = 0, sum_im = 0;' end
+    if d.is_looped then
+        w:line 'const MR_GLOBAL mr_complex *table = w;'
+        w:line 'MR_UNROLL(1)'
+        w:open 'for (int way = 0; way < 2; way++)'
+        w:line 'const MR_GLOBAL mr_complex *w = table + way * (chunk - 1);'
+        write_stages(w, d, 'stage', stages, arrays)
+        w:open 'if (way == 0)'
+        write_product(w, d, stages[#stages], arrays, swapped)
         w:close()
+        w:close()
+        return swapped, stages[#stages]
     end
-    return back
+    write_stages(w, d, 'stage', stages, arrays)
+    write_product(w, d, stages[#stages], arrays, arrays)
+    local back = stages_of(d, d.radices_back)
+    write_stages(w, d, 'back', back, swapped)
+    return arrays, back[#back]
 end
 
 -- ---- the kernel ----
@@ -540,11 +557,20 @@ function gpu.write_body(w, d, tile)
     local arrays = { re = 'a_re', im = 'a_im' }
     write_load(w, d, stages[1], arrays)
     write_steps(w, d, stages)
-    write_stages(w, d, 'stage', stages, arrays)
-    if d.convolution then stages = write_convolution(w, d, stages, arrays) end
+    local last = stages[#stages]
+    if d.convolution then
+        arrays, last = write_convolution(w, d, stages, arrays)
+    else
+        write_stages(w, d, 'stage', stages, arrays)
+    end
+    if d.convolution == 'rader' then
+        w:open 'if (is_inside && item == 0)'
+        ends.store(w, d, '0', { re = points.real 'sum_re', im = points.real 'sum_im' })
+        w:close()
+    end
     local write = d.store.kind == 'split' and write_split or d.is_turned and write_turned
         or write_store
-    write(w, d, stages[#stages], arrays)
+    write(w, d, last, arrays)
 end
 
 -- Returns the text of the kernel that d (see kernels.lua) describes.

@@ -7,22 +7,35 @@
  *   flux physical_flux(primitive w, parameters k)       along the sweep
  *   waves waves_of(primitive w, parameters k)           of the slowest and the fastest signal; no
  *                                                       numbers where w is no state
- *   void moved_faces(...), flux carried(...)            if it has them: see schemes/forms.lua
+ *   void moved_faces(...), flux carried(...), outward outward_of(...)       if it has them: see
+ *                                                       schemes/forms.lua
  *   cell source(cell q, real dt, parameters k)          if the equation has one, or
  *   cell rate_of(cell q, spot at, parameters k)         see sources.h */
 
 #include LIMITER
 
+#ifndef OWN_OUTWARD
+MR_FN outward outward_of(primitive w, parameters k) {
+    waves s = waves_of(w, k);
+    outward o = { -s.slowest, s.fastest };
+    return o;
+}
+
+MR_FN real fastest_of(primitive w, parameters k) {
+    outward o = outward_of(w, k);
+    return mr_max(o.west, o.east);
+}
+#endif
+
 MR_FN signals signals_of(cell q, parameters k) {
     parameters across = turned_parameters(k);
     primitive w = primitive_of(q, k);
-    waves n = waves_of(w, k);
 #ifdef TURNED_PRIMITIVE
-    waves t = waves_of(turned_primitive(w), across);
+    primitive t = turned_primitive(w);
 #else
-    waves t = waves_of(primitive_of(turned(q), across), across);
+    primitive t = primitive_of(turned(q), across);
 #endif
-    signals s = { mr_max(-n.slowest, n.fastest), mr_max(-t.slowest, t.fastest) };
+    signals s = { fastest_of(w, k), fastest_of(t, across) };
     return s;
 }
 
@@ -41,40 +54,40 @@ MR_FN primitive slope_of(primitive w, primitive a, primitive b) {
 
 #ifdef FACE_WAVES
 
-/* A flux that looks at the waves of both sides finds them there. */
-typedef struct face { primitive w; waves s; } face;
-typedef struct faces { primitives w; lanes slowest, fastest; } faces;
+/* A flux that looks at the signals of both sides finds them there. */
+typedef struct face { primitive w; outward s; } face;
+typedef struct faces { primitives w; lanes west, east; } faces;
 
 MR_FN face face_of(primitive w, parameters k) {
-    face a = { w, waves_of(w, k) };
+    face a = { w, outward_of(w, k) };
     return a;
 }
 
-MR_FN waves waves_at(face a, parameters k) { return a.s; }
+MR_FN outward outward_at(face a, parameters k) { return a.s; }
 
 #define CHOOSE_(name, k) a.w.name = mr_select(yes, a.w.name, b.w.name);
 MR_FN face chosen_face(int yes, face a, face b) {
     EACH_PRIMITIVE(CHOOSE_)
-    a.s.slowest = mr_select(yes, a.s.slowest, b.s.slowest);
-    a.s.fastest = mr_select(yes, a.s.fastest, b.s.fastest);
+    a.s.west = mr_select(yes, a.s.west, b.s.west);
+    a.s.east = mr_select(yes, a.s.east, b.s.east);
     return a;
 }
 
 MR_FN face get_face(const faces *row, int l) {
-    face a = { get_primitive(&row->w, l), { row->slowest.at[l], row->fastest.at[l] } };
+    face a = { get_primitive(&row->w, l), { row->west.at[l], row->east.at[l] } };
     return a;
 }
 
 MR_FN void set_face(faces *row, int l, face a) {
     set_primitive(&row->w, l, a.w);
-    row->slowest.at[l] = a.s.slowest;
-    row->fastest.at[l] = a.s.fastest;
+    row->west.at[l] = a.s.west;
+    row->east.at[l] = a.s.east;
 }
 
 #else
 
 #include "traverse/primitive_faces.h"
-MR_FN waves waves_at(face a, parameters k) { return waves_of(a, k); }
+MR_FN outward outward_at(face a, parameters k) { return outward_of(a, k); }
 
 #define CHOOSE_(name, k) a.name = mr_select(yes, a.name, b.name);
 MR_FN face chosen_face(int yes, face a, face b) {
@@ -133,11 +146,11 @@ MR_FN void free_faces(primitive w, primitive h, real lambda, parameters k, face 
 }
 
 /* A state is what has a fastest signal. What has been no number or infinite stays so. */
-MR_FN real marked(real mark, waves s) { return mr_mark(mark, s.fastest); }
+MR_FN real marked(real mark, outward s) { return mr_mark(mark, s.east); }
 
 /* Goes on with the faces of one more cell. */
 MR_FN real mark_of(face low, face high, real mark, parameters k) {
-    return marked(marked(mark, waves_at(low, k)), waves_at(high, k));
+    return marked(marked(mark, outward_at(low, k)), outward_at(high, k));
 }
 
 MR_FN int is_unmarked(real mark) { return mark - mark == R(0.0); }

@@ -2,6 +2,7 @@
 
 #define ROOM W
 #include "traverse/step.h"
+#include "traverse/row_sources.h"
 #include "traverse/partition.h"
 
 #define PLANES FIELDS
@@ -37,7 +38,7 @@ MR_FN void read_row(ring *r, cells *q) {
 
 /* Loads row j and sweeps it along y, before that along x if x is first. This completes row j - 2,
  * which q then holds, with its vectors turned. */
-MR_FN void next_row(ring *r, column *t, sweep x, sweep y, sources acts, int j,
+MR_FN void next_row(ring *r, column *t, sweep x, sweep y, const acting *acts, int j,
     MR_LOCAL_PTR real *shared, int x_first, cells *q) {
     read_row(r, q);
     if (x_first) step_line(q, W, x, shared, 0);
@@ -53,6 +54,7 @@ MR_FN real march_strip(const MR_GLOBAL real *src, MR_GLOBAL real *dst, int low, 
     mr_index jump, int x_first) {
     ring r;
     column t;
+    acting on = acting_on(acts, y.k);
     fastest f = { { { R(0.0), R(0.0) } } };
     real rate = R(0.0);
     row_source source = { src, y.first - REACH, y.first < REACH ? 0 : acts.ny, y.stride, jump,
@@ -63,11 +65,11 @@ MR_FN real march_strip(const MR_GLOBAL real *src, MR_GLOBAL real *dst, int low, 
     int j = y.first - REACH;
     MR_UNROLL(1)
     for (; j < y.first + REACH; ++j)        /* what comes out is not in the strip yet */
-        next_row(&r, &t, x, y, acts, j, shared, x_first, &q);
+        next_row(&r, &t, x, y, &on, j, shared, x_first, &q);
     MR_UNROLL(2)
     for (; j < y.end + REACH; ++j) {
-        next_row(&r, &t, x, y, acts, j, shared, x_first, &q);
-        if (x_first) source_interior(&q, acts, j - REACH, y.k);
+        next_row(&r, &t, x, y, &on, j, shared, x_first, &q);
+        if (x_first) source_interior(&q, &on, j - REACH, y.k);
         turn(&q);
         if (!x_first) step_line(&q, W, x, shared, 0);
         store_own(dst, y.plane, &q, low, high);

@@ -49,10 +49,9 @@ MR_FN cell add_rate(cell q, cell rate, real dt) {
 #endif
 
 /* By the midpoint rule, of second order. */
-MR_FN cell source_at(cell q, int i, int j, real t, real dt, parameters k) {
-    spot at = spot_of(i, j, t, k);
+MR_FN cell source_at(cell q, spot at, real dt, parameters k) {
     cell middle = add_rate(q, rate_of(q, at, k), R(0.5) * dt);
-    at.t = mr_fma(R(0.5), dt, t);
+    at.t = mr_fma(R(0.5), dt, at.t);
     return add_rate(q, rate_of(middle, at, k), dt);
 }
 
@@ -69,7 +68,7 @@ MR_FN cell source_on(cell q, sources s, int l, int j, parameters k) {
     proxy y = proxy_of(k.mr_j + j, k.mr_rows, k.mr_around & 2, k.mr_south, k.mr_north);
     real across = x.sign < R(0.0) ? R(-1.0) : R(1.0), along = y.sign < R(0.0) ? R(-1.0) : R(1.0);
     q = mirrored(mirrored_across(q, across), along);
-    q = source_at(q, x.at, y.at, s.t, mr_abs(x.sign * y.sign) * s.dt, k);
+    q = source_at(q, spot_of(x.at, y.at, s.t, k), mr_abs(x.sign * y.sign) * s.dt, k);
     return mirrored(mirrored_across(q, across), along);
 }
 
@@ -80,13 +79,7 @@ MR_FN cell source_on_own(cell q, sources s, int l, int j, parameters k) {
 
 /* On lane l of row j, both the part's own. */
 MR_FN cell source_inside(cell q, sources s, int l, int j, parameters k) {
-    return source_at(q, k.mr_i + s.column + l, k.mr_j + j, s.t, s.dt, k);
-}
-
-/* Whether the first n lanes of row j are in the domain, where source_inside() serves. */
-MR_FN int are_in_domain(sources s, int j, int n, parameters k) {
-    int i = k.mr_i + s.column;
-    return i >= 0 && i + n <= k.mr_columns && k.mr_j + j >= 0 && k.mr_j + j < k.mr_rows;
+    return source_at(q, spot_of(k.mr_i + s.column + l, k.mr_j + j, s.t, k), s.dt, k);
 }
 
 /* What a step of Euler's gives: the rates of `old`, over dt, are added to q. Neither has its
@@ -115,8 +108,6 @@ MR_FN cell source_inside(cell q, sources s, int l, int j, parameters k) {
 MR_FN cell source_on_own(cell q, sources s, int l, int j, parameters k) {
     return source_inside(q, s, l, j, k);
 }
-
-MR_FN int are_in_domain(sources s, int j, int n, parameters k) { return 0; }
 
 MR_FN cell source_on(cell q, sources s, int l, int j, parameters k) {
 #if SOURCES

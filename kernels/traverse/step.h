@@ -124,18 +124,6 @@ MR_FN void note_signals(fastest *f, const cells *q, parameters k) {
     }
 }
 
-/* The source on row j, and on an interior row; vectors are turned. */
-MR_FN void source_row(cells *q, sources s, int j, parameters k) {
-    if (SOURCES && are_in_domain(s, j, W, k))
-        MR_LANES(l, W) set_cell(q, l, source_inside(get_cell(q, l), s, l, j, k));
-    else if (SOURCES)
-        MR_LANES(l, W) set_cell(q, l, source_on(get_cell(q, l), s, l, j, k));
-}
-
-MR_FN void source_interior(cells *q, sources s, int j, parameters k) {
-    if (SOURCES) MR_LANES(l, W) set_cell(q, l, source_inside(get_cell(q, l), s, l, j, k));
-}
-
 /* The columns low .. high - 1 of a work-item's W, in pairs unless all. */
 MR_FN void store_own(MR_GLOBAL real *to, mr_index plane, const cells *q, int low, int high) {
     int all = high - low == W;

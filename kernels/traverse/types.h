@@ -11,6 +11,7 @@ typedef struct primitive { EACH_PRIMITIVE(MEMBER_) } primitive; /* what is inter
 typedef struct signals { real n, t; } signals;      /* speeds along the sweep, across it */
 typedef struct spot { real x, y, t; } spot;         /* the middle of a cell, a time */
 typedef struct waves { real slowest, fastest; } waves;      /* velocities of signals along it */
+typedef struct outward { real west, east; } outward;        /* how fast they go to either side */
 
 #define DIFFERENCE_(name, k) d.name = b.name - a.name;
 MR_FN primitive difference(primitive a, primitive b) {

@@ -142,6 +142,19 @@ describe('a polynomial', function()
         assert.is_true(operations_in { simple[3] } <= 5)
     end)
 
+    it('may be had by means of another', function()
+        local room = polynomial.room {}
+        local function terms(a, b) return a * b + 1, 0.5 * (a * a * b + b * b) + a end
+        local list = trace.of(terms, x, y)
+        for n, node in ipairs(list) do list[n] = room:expand(node) end
+        local values, scales = room:chained(list)
+        assert.same({ 1, 0.5 }, scales)
+        for n, wanted in ipairs { terms(0.3, -1.7) } do
+            near(wanted, scales[n] * value(values[n], { [x] = 0.3, [y] = -1.7 }))
+        end
+        assert.equal(3, operations_in(values))      -- a b + 1, then a times that and b b and a
+    end)
+
     it('does not multiply sums out', function()
         local room = polynomial.room {}
         local node = trace.of(function(a) return (a - 1) ^ 2 end, x)[1]
@@ -167,9 +180,20 @@ describe('the forms of an equation', function()
         local code = code_of()
         assert.equal(1, count(code, 'moved_faces', 'mr_rcp'))
         assert.equal(11, count(code, 'moved_faces', 'mr_fma') - 2)
-        assert.equal(3, count(code, 'carried', 'mr_fma'))
+        assert.equal(4, count(code, 'carried', 'mr_fma'))
+        assert.truthy(code:find('CARRIED_q_E R(0.5)', 1, true))     -- the energy's is given twice
         assert.equal(2, count(code, 'carried', 'weight'))       -- of density, of pressure
         assert.equal(1, count(code, 'turned_primitive', 'w%.un'))
+    end)
+
+    it('take waves about a middle as its size and their spread', function()
+        local code = code_of()
+        assert.equal(1, count(code, 'outward_of', 'mr_sqrt'))
+        assert.equal(1, count(code, 'fastest_of', 'mr_abs'))
+        local function has(speed) return code_of { speed = speed }:find('OWN_OUTWARD', 1, true) end
+        assert.truthy(has(function(w) return w.u.n - w.p, w.p + w.u.n end))
+        assert.is_nil(has(function(w) return w.u.n - w.p, w.u.n + w.rho end))
+        assert.is_nil(has(function(w) return w.u.n + w.p, w.u.n - w.p end))
     end)
 
     -- With them all 64 cells of each were no numbers after some steps, and of the last one 4500 m

@@ -3,15 +3,14 @@
  * from 0 on. */
 
 #ifdef CARRIED
+#define WEIGHT(name) CARRIED_##name
 #define SUM_(name, k) f.name = lower.name + upper.name;
 #endif
 #define HLL_(name, k) \
     f.name = width * mr_fma(-(west * east), qr.name - ql.name, east * fl.name + west * fr.name);
 
 MR_FN flux numerical_flux(face l, face r, real lambda, parameters k) {
-    waves a = l.s, b = r.s;
-    real west = mr_max(R(0.0), -mr_min(a.slowest, b.slowest));
-    real east = mr_most(a.fastest, b.fastest);
+    real west = mr_most(l.s.west, r.s.west), east = mr_most(l.s.east, r.s.east);
     real width = mr_rcp(mr_max(east + west, R(1e-30)));
 #ifdef CARRIED
     flux lower = carried(l.w, -west, east * width, k);

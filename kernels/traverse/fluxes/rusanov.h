@@ -5,9 +5,7 @@
     f.name = R(0.5) * mr_fma(-s, qr.name - ql.name, fl.name + fr.name);
 
 MR_FN flux numerical_flux(face l, face r, real lambda, parameters k) {
-    waves a = l.s, b = r.s;
-    real low = mr_min(a.slowest, b.slowest), high = mr_most(a.fastest, b.fastest);
-    real s = mr_most(-low, high);
+    real s = mr_max_nan(mr_most(l.s.west, r.s.west), mr_most(l.s.east, r.s.east));
     flux fl = physical_flux(l.w, k), fr = physical_flux(r.w, k), f;
     cell ql = conserved_of(l.w, k), qr = conserved_of(r.w, k);
     EACH_FIELD(RUSANOV_)

@@ -409,6 +409,10 @@ function total(self, terms)
     end)
     if #factors == 0 then return total_of_scaled(self, terms) end
     local best, least
+    if #terms <= few_terms then
+        best = total_of_scaled(self, terms)
+        least = cost(self, best, {})
+    end
     for k = 1, #terms <= few_terms and #factors or 1 do
         local sum = total(self, without_factor(self, terms, factors[k]))
         local own = cost(self, sum, {})
@@ -424,6 +428,79 @@ function Room:expressions(list)
     join_pairs(self, lists)
     for k, terms in ipairs(lists) do result[k] = total(self, terms) end
     return result
+end
+
+-- ---- one from the other ----
+
+-- Returns the term by which q has to be multiplied for one term to become another, or nil.
+local function quotient(term, by)
+    local e = {}
+    for k, n in pairs(term.e) do e[k] = n end
+    for k, n in pairs(by.e) do
+        e[k] = (e[k] or 0) - n
+        if e[k] < 0 then return nil end
+        if e[k] == 0 then e[k] = nil end
+    end
+    return { c = term.c / by.c, e = e }
+end
+
+-- Returns p with a multiple of q, of which `node` is the expression, in place of some of its terms:
+-- that which leaves least of p. nil if that is no less.
+local function by_means_of(self, p, q, node)
+    local best, least = nil, polynomial.size(p)
+    for _, key in ipairs(keys(p)) do
+        for _, own in ipairs(keys(q)) do
+            local factor = quotient(p[key], q[own])
+            if factor and next(factor.e) then
+                local rest = polynomial.sum(p, scaled(q, factor, 1), -1)
+                rest = polynomial.sum(rest, scaled(single(self, node), factor, 1), 1)
+                if polynomial.size(rest) < least then
+                    best, least = rest, polynomial.size(rest)
+                end
+            end
+        end
+    end
+    return best
+end
+
+-- Returns the power of two that most terms of p have as a factor.
+local function common_scale(p)
+    local count, scale, most = {}, 1, 1
+    for _, key in ipairs(keys(p)) do
+        local c = math.abs(p[key].c)
+        count[c] = (count[c] or 0) + 1
+        if count[c] > most and math.frexp(c) == 0.5 then scale, most = c, count[c] end
+    end
+    return scale
+end
+
+-- Returns the expressions of polynomials, each by means of those with less terms, and the number
+-- by which each has still to be multiplied.
+function Room:chained(list)
+    local order, done, values, scales = {}, {}, {}, {}
+    for k in ipairs(list) do order[k] = k end
+    table.sort(order, function(a, b)
+        local p, q = polynomial.size(list[a]), polynomial.size(list[b])
+        return p < q or p == q and a < b
+    end)
+    for _, k in ipairs(order) do
+        local p = list[k]
+        scales[k] = common_scale(p)
+        p = scaled(p, { c = 1 / scales[k], e = {} }, 1)
+        local own, left = p, p
+        while left do
+            p, left = left, nil
+            for _, one in ipairs(done) do
+                local rest = by_means_of(self, p, one.p, one.node)
+                if rest and (not left or polynomial.size(rest) < polynomial.size(left)) then
+                    left = rest
+                end
+            end
+        end
+        values[k] = self:expressions { p }[1]
+        done[#done + 1] = { p = own, node = values[k] }
+    end
+    return values, scales
 end
 
 return polynomial

@@ -6,6 +6,9 @@
 --   carried(w, s, weight, k)   weight (F(w) - s q(w)): what comes over a face from state w through
 --       its outer wave s
 --
+--   outward_of(w, k), fastest_of(w, k)   how fast the outermost signals go to either side, and the
+--       faster of both: where they are v - c and v + c, c - v and c + v, and |v| + c
+--
 --   add_rate(q, rate, dt)   what a source adds in dt: where it adds nothing there is no sum
 --
 -- The first follows from A = q'(w)^-1 F'(w), of which the variables' own velocity joins d. For the
@@ -15,8 +18,10 @@ local derivative = require 'mare.algebra.derivative'
 local interpreted = require 'mare.base.interpreted'
 local maths = require 'mare.dialect.maths'
 local nodes = require 'mare.dialect.nodes'
+local operations = require 'mare.dialect.operations'
 local polynomial = require 'mare.algebra.polynomial'
 local trace = require 'mare.algebra.trace'
+local types = require 'mare.dialect.types'
 local writer = require 'mare.dialect.writer'
 
 local forms = {}
@@ -199,15 +204,71 @@ local function carried(made, fields)
                 polynomial.product(unknowns[k], room:expand(relative)), 1)
     end
     local w, speed = writer.new(), v and v - s or -s
+    local values, scales = room:chained(list)
     w:open('MR_FN flux carried(primitive w, real s, real weight, parameters k)',
         { 'w', 's', 'weight', 'k', 'relative', 'f' })
     w:line('flux f;')
     w:line('real relative = %s;', (w:values { weighted and speed or weight * speed }))
-    local texts = { w:values(room:expressions(list)) }
+    local texts = { w:values(values) }
     for k, name in ipairs(fields) do w:line('f.%s = %s;', name, texts[k]) end
     w:line('return f;')
     w:close()
+    for k, name in ipairs(fields) do
+        w:line('#define CARRIED_%s %s', name, types.literal(scales[k], 'real'))
+    end
     return '#define CARRIED 1\n' .. w:text()
+end
+
+-- ---- signals ----
+
+-- Returns v and c where a speed function gives v - c and v + c, with the very same c.
+local function middle_and_spread(low, high)
+    local are_made = nodes.is(low) and nodes.is(high) and low.op and high.op
+    if not are_made or low.op.name ~= '-' or high.op.name ~= '+' then return nil end
+    local v, c = low[1], low[2]
+    local is_same = rawequal(v, high[1]) and rawequal(c, high[2])
+        or rawequal(v, high[2]) and rawequal(c, high[1])
+    if is_same and nodes.is(v) and nodes.is(c) then return v, c end
+end
+
+-- What lua.h has for a b + c and a / b, of which fast maths makes one instruction.
+local mad = { name = 'mad', call = 'lua_mad', operands = 3, level = operations.atom,
+    result = function() return 'real' end }
+local over = { name = 'over', call = 'lua_over', operands = 2, level = operations.atom,
+    result = function() return 'real' end }
+
+local function is_product(node) return node.op == operations['*'] end
+
+-- Returns an expression in these words.
+local function in_words_of_lua(node)
+    if type(node) == 'number' or node.kind ~= 'operation' then return node end
+    local list = {}
+    for k, operand in ipairs(node) do list[k] = in_words_of_lua(operand) end
+    local a, b = list[1], list[2]
+    if node.op.name == '/' then return nodes.apply(over, a, b) end
+    if node.op.name == '+' and is_product(b) then return nodes.apply(mad, b[1], b[2], a) end
+    if node.op.name == '+' and is_product(a) then return nodes.apply(mad, a[1], a[2], b) end
+    if node.op.name == '-' and is_product(b) then return nodes.apply(mad, -b[1], b[2], a) end
+    return nodes.apply(node.op, unpack(list))
+end
+
+local function outward(desc, w, k)
+    local found = trace.of(desc.speed, w, k)
+    if not found or #found ~= 2 then return '' end
+    local v, c = middle_and_spread(found[1], found[2])
+    if not v then return '' end
+    v, c = in_words_of_lua(v), in_words_of_lua(c)
+    local function text(head, values, finish)
+        return text_of(head, { 'w', 'k' }, nil, values, finish)
+    end
+    return '#define OWN_OUTWARD 1\n'
+        .. text('MR_FN outward outward_of(primitive w, parameters k)', { c - v, c + v },
+            function(lines, texts)
+                lines:line('outward o = { %s, %s };', texts[1], texts[2])
+                lines:line('return o;')
+            end)
+        .. text('MR_FN real fastest_of(primitive w, parameters k)', { maths.abs(v) + c },
+            function(lines, texts) lines:line('return %s;', texts[1]) end)
 end
 
 -- ---- sources ----
@@ -237,14 +298,15 @@ end
 local function of(desc, parameters, symbol, fields, names)
     local w, members = record('w', desc.primitives, symbol)
     local k, uniform = record('k', parameters, function(name) return name end)
+    local signals = outward(desc, w, k)
     local flux = trace.of(desc.flux, w, k)
     local unknowns = members
     if desc.conserved then unknowns = trace.of(desc.conserved, w, k) end
-    if not flux or not unknowns or #flux ~= #unknowns then return '' end
-    if not may_follow(flux, true) or not may_follow(unknowns) then return '' end
+    if not flux or not unknowns or #flux ~= #unknowns then return signals end
+    if not may_follow(flux, true) or not may_follow(unknowns) then return signals end
     local made = { variables = members, parameters = k, flux = flux, unknowns = unknowns,
         symbol = symbol, names = names, uniform = pairing(uniform, uniform) }
-    return moved_faces(desc, made) .. carried(made, fields)
+    return signals .. moved_faces(desc, made) .. carried(made, fields)
 end
 
 function forms.of(...) return interpreted(of, ...) end

@@ -287,10 +287,22 @@ end
 local function in_groups() return { { 'GROUP 64', { GROUP = 64 } } } end
 local function in_columns() return { { 'W 4', { W = 4, GROUP = 64 } } } end
 
+-- Those of the rungs, and what they all want.
+local function ladder()
+    local list = {}
+    for _, rung in ipairs { 0, 2, 4, 7 } do
+        list[#list + 1] = { 'RUNG ' .. rung, fill({ RUNG = rung, GX = 8, GY = 8, BALANCED = 1,
+            CORIOLIS = 'CORIOLIS_BY_ROW', METRIC = 0, FORCING = 0, FRICTION = 0, LAND_CELLS = 0,
+            VISCOSITY = 0, WALLS = 0 }, limits.defines('minmod', 1.3, {})) }
+    end
+    return list
+end
+
 local M = { volume = volume }
 
 M.rows = {
     ['array/barrier.krn'] = in_groups, ['clock.krn'] = in_groups, ['copy.krn'] = in_columns,
+    ['measure/ladder.krn'] = ladder,
     ['differ.krn'] = in_groups,
     ['sweep_x.krn'] = sweeps, ['sweep_y.krn'] = sweeps,
     ['max_rate.krn'] = function(precision)

@@ -274,26 +274,16 @@ function store.pairs(w, d, k, value)
     put('2 * (%s) + 1', 'im')
 end
 
--- Returns the value of number k of the result before it is scaled, of that of point k. root: nil,
--- or what ends.root_behind returns for it
-function ends.finished(w, d, k, value, root)
+-- Writes what becomes of point k, whose value is given as trees. root: nil, or what
+-- ends.root_behind returns for it
+function ends.store(w, d, k, value, root)
     if d.convolution == 'bluestein' then
         value = butterflies.product(value, ends.root(d, 'chirp', k))
     end
     if d.roots then
         value = butterflies.product(value, root or ends.root_behind(w, d, 'turn', k))
     end
-    return d.is_inverse and swapped(value) or value
-end
-
--- Writes number k of the result, of the value that ends.finished returns.
-function ends.store_finished(w, d, k, value)
-    store[d.store.kind](w, d, k, value)
-end
-
--- Writes what becomes of point k, whose value is given as trees. root: as above
-function ends.store(w, d, k, value, root)
-    ends.store_finished(w, d, k, ends.finished(w, d, k, value, root))
+    store[d.store.kind](w, d, k, d.is_inverse and swapped(value) or value)
 end
 
 -- Writes numbers k and n - k of the transform of 2 n real numbers, of points k and n - k of

@@ -41,7 +41,7 @@ end
 
 -- Returns the roots of 1 that multiply the values of a butterfly, by number.
 local function roots_of(w, d, stage, section)
-    w:line('int p = b / %d;', stage.s)
+    w:line('int p = %s;', points.quotient('b', stage.s))
     local roots, row = {}, 0
     for k = 1, stage.r - 1 do
         if tables.is_read(d, k) then
@@ -92,10 +92,15 @@ end
 
 -- ---- exchanges ----
 
+local open_rows, write_line
+
+
 -- Returns the text of the element of local memory for point `at`, a text, of the transform.
-local function shared(d, at)
+-- is_turning: whether this is the exchange that makes rows of columns
+local function shared(d, at, is_turning)
     if d.is_column then
-        return ('shared[(%s) * %d + line]'):format(banks.text(d.pad, at), d.width)
+        return ('shared[(%s) * %d + line]'):format(banks.text(d.pad, at),
+            banks.apart(d, is_turning))
     end
     return ('shared[line * %d + %s]'):format(d.pad.stride, banks.text(d.pad, at))
 end
@@ -115,22 +120,24 @@ end
 -- Returns a function that gives the text of the element for point first + k step, which is one of
 -- r in a range of r step points, or nothing else in it: where the first one stands is computed
 -- once, and the others are so many numbers behind it.
-local function series(w, d, first, step, r)
+local function series(w, d, first, step, r, is_turning)
     local run = d.pad.run
     local function apart(k) return k * step + (run and math.floor(k * step / run) or 0) end
     if not banks.is_regular(run, step, r) then
-        return function(k) return shared(d, ('(%s + %d)'):format(first, k * step)) end
+        return function(k)
+            return shared(d, ('(%s + %d)'):format(first, k * step), is_turning)
+        end
     end
-    w:line('int place = %s;', shared(d, first):match '^shared%[(.*)%]$')
-    local width = d.is_column and d.width or 1
+    w:line('int place = %s;', shared(d, first, is_turning):match '^shared%[(.*)%]$')
+    local width = banks.apart(d, is_turning)
     return function(k) return ('shared[place + %d]'):format(apart(k) * width) end
 end
 
-local function put_stage(w, d, stage, arrays)
+local function put_stage(w, d, stage, arrays, is_turning)
     return function(part)
         each(w, d, stage, function(u)
-            w:line('int to = b + b / %d * %d;', stage.s, stage.s * (stage.r - 1))
-            local at = series(w, d, 'to', stage.s, stage.r)
+            w:line('int to = b + %s * %d;', points.quotient('b', stage.s), stage.s * (stage.r - 1))
+            local at = series(w, d, 'to', stage.s, stage.r, is_turning)
             for k = 0, stage.r - 1 do
                 w:line('%s = %s[%d];', at(k), arrays[part], u * stage.r + k)
             end
@@ -138,24 +145,40 @@ local function put_stage(w, d, stage, arrays)
     end
 end
 
-local function take_stage(w, d, stage, arrays)
+local function take_stage(w, d, stage, arrays, is_turning)
     return function(part)
+        if is_turning then open_rows(w, d) end
         each(w, d, stage, function(u)
-            local at = series(w, d, 'b', stage.count, stage.r)
+            local at = series(w, d, 'b', stage.count, stage.r, is_turning)
             for k = 0, stage.r - 1 do
                 w:line('%s[%d] = %s;', arrays[part], u * stage.r + k, at(k))
             end
         end)
+        if is_turning then w:close() end
     end
 end
 
--- Writes all stages, whose points are in registers before and after.
+-- Opens a block in which neighbouring work-items have neighbouring points of a column, not
+-- neighbouring columns: they store it as a row.
+function open_rows(w, d)
+    w:open '/* as rows */'
+    w:line('int line = mr_lid_x() / %d, item = mr_lid_x() %% %d;', d.items, d.items)
+end
+
+-- Writes all stages, whose points are in registers before and after. Of columns that become rows
+-- the last one is in a block of open_rows, which stays open.
 local function write_stages(w, d, prefix, stages, arrays)
     for k, stage in ipairs(stages) do
         write_butterflies(w, d, stage, prefix .. k, arrays)
         local following = stages[k + 1]
         if following then
-            exchange(w, d, put_stage(w, d, stage, arrays), take_stage(w, d, following, arrays))
+            local is_turning = d.is_turned and k == #stages - 1
+            exchange(w, d, put_stage(w, d, stage, arrays, is_turning),
+                take_stage(w, d, following, arrays, is_turning))
+            if is_turning then
+                open_rows(w, d)
+                write_line(w, d)
+            end
         end
     end
 end
@@ -322,61 +345,21 @@ local function write_store(w, d, stage, arrays)
     w:close()
 end
 
--- Writes the results of columns as rows: they change hands once more, so that neighbouring
--- work-items store neighbours in memory.
-local function write_turned(w, d, stage, arrays)
-    local group, all, stride = d.width * d.items, d.width * d.n, d.width + 1
-    local is_regular = group % d.n == 0 or d.n % group == 0
-    if is_regular then
-        w:line('int own = mr_lid_x() / %d, place = mr_lid_x() - own * %d;', d.n, d.n)
-        w:line('%s own_at = out_0 + (first + own) * out_inner + mid * out_mid '
-            .. '+ outer * out_outer;', d.index)
+-- Returns the function that gives, for a round of pairs, the texts of the elements for points k and
+-- n - k. A round is d.items points behind the one before.
+local function pair_places(w, d, partner)
+    local run, items = d.pad.run, d.items
+    if run and items % run ~= 0 then
+        return function() return shared(d, 'k'), shared(d, 'l') end
     end
-    local function each_result(body)
-        for u = 0, math.ceil(all / group) - 1 do
-            local e = u * group
-            w:open(e + group <= all and '/* a result */' or ('if (mr_lid_x() + %d < %d)'):format(e,
-                all))
-            if is_regular then
-                w:line('int row = own + %d, k = place + %d;', math.floor(e / d.n), e % d.n)
-            else
-                w:line('int e = mr_lid_x() + %d, row = e / %d, k = e - row * %d;', e, d.n, d.n)
-            end
-            body(u, math.floor(e / d.n))
-            w:close()
-        end
+    local step = run and items + items / run or items
+    local function place(at) return shared(d, at):match '^shared%[(.*)%]$' end
+    w:line('int near = %s, far = %s;', place 'item', place(('(%d - item)'):format(d.n - items)))
+    w:line('int first_far = item == 0 ? %s : far + %d;', place(tostring(partner)), step)
+    return function(u)
+        return ('shared[near + %d]'):format(u * step), u == 0 and 'shared[first_far]'
+            or ('shared[far - %d]'):format((u - 1) * step)
     end
-    each(w, d, stage, function(u)
-        local roots = roots_behind(w, d, stage)
-        for k = 0, stage.r - 1 do
-            local number, at = u * stage.r + k, ('(b + %d)'):format(k * stage.s)
-            points.set(w, arrays, number,
-                ends.finished(w, d, at, points.get(arrays, number), roots[k]))
-        end
-    end)
-    exchange(w, d, function(part)
-        each(w, d, stage, function(u)
-            for k = 0, stage.r - 1 do
-                w:line('shared[(b + %d) * %d + line] = %s[%d];', k * stage.s, stride,
-                    arrays[part], u * stage.r + k)
-            end
-        end)
-    end, function(part)
-        each_result(function(u)
-            w:line('%s[%d] = shared[k * %d + row];', arrays[part], u, stride)
-        end)
-    end)
-    each_result(function(u, rows)
-        w:open(d.is_whole and '/* stored */' or 'if (first + row < inners)')
-        if is_regular then
-            w:line('%s out_at = own_at + %d * out_inner;', d.index, rows)
-        else
-            w:line('%s out_at = out_0 + (first + row) * out_inner + mid * out_mid '
-                .. '+ outer * out_outer;', d.index)
-        end
-        ends.store_finished(w, d, 'k', points.get(arrays, u))
-        w:close()
-    end)
 end
 
 -- Writes the numbers k and n - k of a transform of 2 n real numbers from points k and n - k, which
@@ -388,6 +371,7 @@ local function write_split(w, d, stage, arrays)
     local rounds, partner = math.ceil(count / d.items), has_middle and d.n / 2 or 0
     local x = { re = 'x_re', im = 'x_im' }
     w:line('real x_re[%d], x_im[%d];', 2 * rounds, 2 * rounds)
+    local places = pair_places(w, d, partner)
     local function each_pair(body)
         for u = 0, rounds - 1 do
             w:open((u + 1) * d.items <= count and '/* a pair */'
@@ -399,9 +383,10 @@ local function write_split(w, d, stage, arrays)
     end
     exchange(w, d, put_stage(w, d, stage, arrays), function(part)
         each_pair(function(u)
+            local near, far = places(u)
             w:line('int l = k == 0 ? %d : %d - k;', partner, d.n)
-            w:line('x_%s[%d] = %s;', part, 2 * u, shared(d, 'k'))
-            w:line('x_%s[%d] = %s;', part, 2 * u + 1, shared(d, 'l'))
+            w:line('x_%s[%d] = %s;', part, 2 * u, near)
+            w:line('x_%s[%d] = %s;', part, 2 * u + 1, far)
         end)
     end)
     local function store_pair(u)
@@ -504,6 +489,18 @@ end
 
 -- ---- the kernel ----
 
+-- Writes where the transform `line` of the group is in the arrays.
+function write_line(w, d)
+    w:line('inner = first + line, is_inside = %s;', d.is_whole and '1' or 'inner < inners')
+    w:line 'inner = is_inside ? inner : inners - 1;'
+    for _, name in ipairs { 'in', 'out' } do
+        local unit = (name == 'in' and d.load or d.store).unit
+        w:line('%s_at = %s_0 + inner * %s + mid * %s_mid + outer * %s_outer;', name, name,
+            unit == 'inner' and '1' or name .. '_inner', name, name)
+    end
+    w:line('batch = %s;', d.batch or 'inner + rest * inners')
+end
+
 -- Writes which transform of the group, `line`, the work-item takes part in, as its number `item`,
 -- and where that transform is in the arrays. Where inners are no multiple of the width, lines past
 -- the last transform do the last one again, and store nothing.
@@ -518,15 +515,10 @@ local function write_places(w, d, tile)
     if d.depth > 1 then texts[1], texts[2] = 'tile / across', 'rest' end
     if d.depth > 2 then texts[2], texts[3] = 'rest % mids', 'rest / mids' end
     w:line('%s rest = %s, mid = %s, outer = %s;', d.index, unpack(texts))
-    w:line('%s first = (tile - rest * across) * %d, inner = first + line;', d.index, d.width)
-    w:line('int is_inside = %s;', d.is_whole and '1' or 'inner < inners')
-    w:line 'inner = is_inside ? inner : inners - 1;'
-    for _, name in ipairs { 'in', 'out' } do
-        local unit = (name == 'in' and d.load or d.store).unit
-        w:line('%s %s_at = %s_0 + inner * %s + mid * %s_mid + outer * %s_outer;', d.index, name,
-            name, unit == 'inner' and '1' or name .. '_inner', name, name)
-    end
-    w:line('%s batch = %s;', d.index, d.batch or 'inner + rest * inners')
+    w:line('%s first = (tile - rest * across) * %d, inner, in_at, out_at, batch;', d.index,
+        d.width)
+    w:line 'int is_inside;'
+    write_line(w, d)
 end
 
 local most_plain = 40000        -- bytes of local memory that every device has
@@ -540,8 +532,7 @@ end
 -- Chooses the padding, and returns how many numbers of local memory a description needs.
 function gpu.local_of(d)
     d.pad = banks.best(d, stages_of(d, d.radices))
-    local turned = d.is_turned and d.points * (d.width + 1) or 0
-    d.steps_at = math.max(turned, d.width * d.pad.stride)
+    d.steps_at = d.pad.stride * (d.is_column and banks.apart(d, d.is_turned) or d.width)
     local has_some = d.roots and has_steps(d)
     return d.steps_at + (has_some and 2 * d.width * d.radices[#d.radices] or 0)
 end
@@ -568,9 +559,9 @@ function gpu.write_body(w, d, tile)
         ends.store(w, d, '0', { re = points.real 'sum_re', im = points.real 'sum_im' })
         w:close()
     end
-    local write = d.store.kind == 'split' and write_split or d.is_turned and write_turned
-        or write_store
+    local write = d.store.kind == 'split' and write_split or write_store
     write(w, d, last, arrays)
+    if d.is_turned then w:close() end
 end
 
 -- Returns the text of the kernel that d (see kernels.lua) describes.

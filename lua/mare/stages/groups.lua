@@ -11,7 +11,7 @@ groups.rows = {
     [64] = { 4, 4, 4, 4 }, [128] = { 8, 8, 4, 4 },
     [256] = { 8, 8, 8, 4 }, [512] = { 8, 8, 8, 8 }, [1000] = { 10, 10, 10, 10, items = 200 },
     [1024] = { 16, 16, 16, 4 }, [2048] = { 16, 16, 16, 8 }, [4096] = { 16, 16, 16, 16 },
-    [2187] = { 27, 27, 9, 9 },
+    [2187] = { 27, 9, 9, 27 },
     [8192] = { 32, 32, 32, 8 }, [16384] = { 32, 32, 32, 16 },
 }
 
@@ -19,13 +19,11 @@ groups.rows = {
 groups.pairs = { [512] = { 16, 16, 8, 4, items = 128 } }
 groups.spectra = { [512] = { 16, 16, 8, 4, items = 32 } }
 
--- Of columns, whose neighbours fill a group, so that work-items hold more; of those that are stored
--- as rows.
+-- Of columns, whose neighbours fill a group, so that work-items hold more.
 groups.columns = {
     [32] = { 8, 8, 4 }, [64] = { 8, 8, 8 }, [128] = { 16, 16, 8 }, [256] = { 16, 16, 16 },
     [512] = { 16, 16, 8, 4 }, [1024] = { 32, 32, 32 },
 }
-groups.turned = {}
 
 local warp = 32
 
@@ -97,7 +95,7 @@ local function known(d, levels)
         local of_pairs = d.real_length and (d.store.type.complex and groups.pairs or groups.spectra)
         return of_pairs and of_pairs[n] or groups.rows[n]
     end
-    return d.is_turned and groups.turned[n] or groups.columns[n] or groups.rows[n]
+    return groups.columns[n] or groups.rows[n]
 end
 
 -- Sets the radices, whose product is d.points, and how many work-items take part in a transform.
@@ -166,6 +164,11 @@ local function width_of(d, device, levels, items)
     return width
 end
 
+-- Whether each transform is done within a warp.
+function groups.is_in_warp(d)
+    return not d.is_column and d.items <= warp and warp % d.items == 0
+end
+
 -- Whether local memory has room for so many transforms of a description.
 function groups.has_room(d, device, width)
     local most = math.min(device.info.max_local_memory, limits.most_local)
@@ -175,14 +178,14 @@ end
 -- Completes the description d (kernels.lua) of transforms, levels[1] of which are neighbours.
 function groups.set(d, device, levels)
     d.is_column = d.load.unit ~= 'axis' and levels[1] > 1
-    d.is_turned = d.is_column and d.store.unit == 'axis' and d.store.kind == 'plain'
-        and d.convolution ~= 'rader'
     local shape = set_radices(d, levels)
+    d.is_turned = d.is_column and d.store.unit == 'axis' and d.store.kind == 'plain'
+        and not d.convolution and #d.radices > 1
     local both = d.convolution and symmetric(d.radices)
     if both then d.radices, d.is_looped = both, true end
     d.width = width_of(d, device, levels, shape.items or limits.items_of_rows)
     d.is_whole = levels[1] % d.width == 0
-    d.is_warp = not d.is_column and d.items <= warp and warp % d.items == 0
+    d.is_warp = groups.is_in_warp(d)
     d.has_few_roots = d.points >= limits.few_roots_from or d.is_column
         or d.convolution ~= nil and limits.few_roots_of_convolutions
 end

@@ -21,4 +21,13 @@ function points.set(w, arrays, at, value)
     w:line('%s[%s] = %s;', arrays.im, at, im)
 end
 
+-- Returns the text of a quotient of an int that is not negative, which compilers do not know: a
+-- shift or a division of unsigned numbers takes half as long.
+function points.quotient(text, n)
+    local bits = math.floor(math.log(n) / math.log(2) + 0.5)
+    if n == 1 then return text end
+    if 2 ^ bits == n then return ('(%s >> %d)'):format(text, bits) end
+    return ('(int)((uint)(%s) / %du)'):format(text, n)
+end
+
 return points

@@ -28,14 +28,14 @@ local function with_group_of(first, second)
     if a.width * a.items == group then return first end
     local d = {}
     for name, value in pairs(a) do d[name] = value end
-    if a.points == b.points and a.is_column then
+    if a.points == b.points then
         d.radices, d.items, d.width = b.radices, b.items, b.width
     else
         d.width = group / a.items
         local has_room = groups.has_room(a, first.device, d.width)
         if d.width % 1 ~= 0 or d.width < a.width or not has_room then return nil end
     end
-    d.is_whole = first.levels[1] % d.width == 0
+    d.is_whole, d.is_warp = first.levels[1] % d.width == 0, groups.is_in_warp(d)
     local changed = {}
     for name, value in pairs(first) do changed[name] = value end
     changed.d = d

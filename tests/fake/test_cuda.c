@@ -682,7 +682,7 @@ static void fail_each_call(const char *entry) {
     const char *sanitizer =
         leaks ? "ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=0" : NULL;
     const char *story = strcmp(entry, "cuCtxSetCurrent") ? "session" : "claimed";
-    for (int call = 1, misses = 0; misses < 2 && call < 1000; call++) {
+    for (int call = 1, misses = 0; misses < 2 && call <= fake_most_calls(); call++) {
         char setting[128];
         snprintf(setting, sizeof setting, "MARE_FAKE_FAIL=%s:%d:1", entry, call);
         const char *settings[] = { "CUDA_HOME=", "CUDA_PATH=", setting, sanitizer, NULL };

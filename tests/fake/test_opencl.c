@@ -410,7 +410,7 @@ static int fail_all(void) {
     int runs = 0;
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
         if (!strcmp(entries[i], "clReleaseContext")) continue;
-        for (int number = 1; number < 100; number++, runs++) {
+        for (int number = 1; number <= fake_most_calls(); number++, runs++) {
             char wish[128];
             snprintf(wish, sizeof wish, "MARE_FAKE_FAIL=%s:%d:-30", entries[i], number);
             int status =

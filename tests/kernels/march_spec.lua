@@ -137,8 +137,10 @@ for _, device in ipairs(part.devices()) do
             end)
         end
 
+        local some = sample({ cases[1][1], cases[4][1] }, 1)
+
         it('needs no ghost cells where the domain goes around', function()
-            for _, shape in ipairs(sample({ cases[1][1], cases[4][1] }, 1)) do
+            for _, shape in ipairs(some) do
                 for _, order in ipairs(sample({ 'xy', 'yx' }, 1)) do
                     local two = new_part(device, 'float')
                     local one = new_part(device, 'float', inner_cells)
@@ -152,7 +154,7 @@ for _, device in ipairs(part.devices()) do
         end)
 
         it('writes nothing when dt is 0', function()
-            for _, shape in ipairs { cases[1][1], cases[4][1] } do
+            for _, shape in ipairs(some) do
                 local p = new_part(device, 'float')
                 p:one_pass('xy', 0, shape, 'hllc', 'mc', gravity)
                 for _, value in ipairs(p.now:totable()) do assert.equal(0, value) end

@@ -60,6 +60,7 @@ end
 
 local dt = 0.4 / reference.rate(initial, nx, ny, gamma, dx, dy)
 local fluxes = tables.keys(euler.fluxes)
+local some = sample(fluxes, 1)
 local bounds = { float = 2e-6, double = 4e-15 }
 local cases = {}        -- each limiter and flux, each kernel, each precision; not all combinations
 for _, order in ipairs { 'xy', 'yx' } do
@@ -85,7 +86,7 @@ for _, device in ipairs(part.devices()) do
 
         it('give the same bits in every shape', function()
             local gravity = { gravity = 0.7, south = -1, north = 0 }
-            for _, order in ipairs { 'xy', 'yx' } do
+            for _, order in ipairs(sample({ 'xy', 'yx' }, 1)) do
                 local first
                 for _, shape in ipairs(part.shapes) do
                     local p = new_part(device, 'float')
@@ -97,7 +98,7 @@ for _, device in ipairs(part.devices()) do
         end)
 
         it('give the transposed bits for the transposed problem', function()
-            for _, flux in ipairs(sample(fluxes, 1)) do
+            for _, flux in ipairs(some) do
                 local p = new_part(device, 'float')
                 p:advance('xy', dt, part.shapes[1], flux, 'mc')
                 local transposed = new_part(device, 'float', {
@@ -133,14 +134,15 @@ for _, device in ipairs(part.devices()) do
         end)
 
         it('give the mirrored bits for the mirrored problem', function()
-            for _, flux in ipairs(sample(fluxes, 1)) do
+            local limiter = sample('van_leer', 'mc')
+            for _, flux in ipairs(some) do
                 local p = new_part(device, 'float')
-                p:advance('xy', dt, part.shapes[1], flux, 'van_leer')
+                p:advance('xy', dt, part.shapes[1], flux, limiter)
                 local mirrored = new_part(device, 'float', { cells = function(i, j)
                     local rho, mu, mv, energy = cells(nx - 1 - i, j)
                     return rho, -mu, mv, energy
                 end })
-                mirrored:advance('xy', dt, part.shapes[2], flux, 'van_leer')
+                mirrored:advance('xy', dt, part.shapes[2], flux, limiter)
                 local values, sign = mirrored:values(), { 1, -1, 1, 1 }
                 local function back(q, i, j) return sign[q] * values(q, nx - 1 - i, j) end
                 assert.equal(0, distance(back, p:values(), nx, ny))
@@ -148,7 +150,7 @@ for _, device in ipairs(part.devices()) do
         end)
 
         it('leave a uniform state as it is, bit for bit', function()
-            for _, flux in ipairs(sample(fluxes, 1)) do
+            for _, flux in ipairs(some) do
                 local function uniform() return 1.1, 0.37, -0.73, 2.9 end
                 local p = new_part(device, 'float', { cells = uniform })
                 local before = p:values()

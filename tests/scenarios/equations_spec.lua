@@ -133,7 +133,7 @@ local shipped = { 'traffic', 'orszag_tang', 'advection', 'burgers', 'isothermal'
 local function scheme_of(name) return scenario.load(name, { quiet = true }).desc.scheme end
 
 describe('the functions of equations', function()
-    for _, name in ipairs(sample(shipped, 3)) do
+    for _, name in ipairs(sample(shipped, 2)) do
         it('give on a device what plain Lua gives, to the bit: ' .. name, function()
             local found = mare.check(scheme_of(name), { device = device, count = 64 })
             assert.is_true(found.compared >= 64 * 5)
@@ -170,7 +170,7 @@ describe('equations in Lua', function()
     local names = {}
     for name in pairs(cases) do names[#names + 1] = name end
     table.sort(names)
-    for _, name in ipairs(sample(names, 2)) do
+    for _, name in ipairs(sample(names, 1)) do
         it('compute what they should: ' .. name, function() cases[name]() end)
     end
 end)

@@ -103,7 +103,7 @@ describe('a run that goes on from a checkpoint', function()
         return all
     end
 
-    for k, desc in ipairs(sample(runs, 1)) do
+    for k, desc in ipairs(sample(runs, { runs[1] })) do     -- others here compile its programs
         it('equals one that was not stopped: ' .. desc[1] .. ' ' .. k, function()
             local function go(values)
                 for key, value in pairs(desc) do
@@ -137,7 +137,7 @@ describe('a run that goes on from a checkpoint', function()
 
     -- Schemes with their own ways to keep a state between steps, under a wind and beside a sea that
     -- change at times of their own.
-    local schemes = sample({ 'linear', 'nonlinear', 'cdklm', 'kurganov_petrova' }, 1)
+    local schemes = sample({ 'linear', 'nonlinear', 'cdklm', 'kurganov_petrova' }, { 'linear' })
     for k, scheme in ipairs(schemes) do
         it('equals one that was not stopped: the ocean by ' .. scheme, function()
             local function go(options)
@@ -533,7 +533,7 @@ describe('a run that is killed', function()
     local victims = {
         { 'kelvin_helmholtz', nx = 96, ny = 64, ['t-end'] = 2, every = 0.01,
             variables = 'vorticity', deflate = 1, ['series-every'] = 0.004, gap = 0.017 },
-        { 'dam_break', nx = 1600, ny = 16, every = 0.031, scheme = 'kurganov_petrova',
+        { 'dam_break', nx = sample(1600, 800), ny = 16, every = 0.031, scheme = 'kurganov_petrova',
             ['series-steps'] = 3, gap = 0.03 },
     }
     local most = sample(20, 3)

@@ -1,7 +1,9 @@
 local device = require 'bindings.device'
 local energy = require 'mare.measure.energy'
 local fails = require 'tests.fails'
+local files = require 'bindings.files'
 local lfs = require 'lfs'
+local power_log = require 'mare.measure.power_log'
 local system = require 'bindings.system'
 local trial = require 'tests.scenarios.trial'
 
@@ -138,6 +140,100 @@ describe('energy', function()
             assert.has_error(function() energy.rapl(folder) end,
                 folder .. '/intel-rapl:1/energy_uj cannot be read (by root alone?)')
         end)
+    end)
+
+    describe('of a whole node, with RAPL from a recorded tree,', function()
+        local open, rapl = energy.open, energy.rapl
+        local path, f, package = os.tmpname(), nil, 0
+
+        -- A GPU of 100 to 500 W and processors of 60 to 90 W, which share a clock.
+        local function node(log)
+            f = fake(100, 500, 0.1)
+            f.source.id, f.source.temperature = 'gpu', function() return 41 end
+            local cpu = { name = 'RAPL', id = 'RAPL', now = f.source.now, sleep = f.pass,
+                counter = function() return package + 60 * f.t end }
+            energy.open = function() return energy.new(f.source) end
+            energy.rapl = function() return cpu end
+            local devices = { { name = 'cuda:0', info = { model = 'A GPU' } } }
+            return energy.recorder(devices, log)
+        end
+
+        after_each(function() energy.open, energy.rapl = open, rapl end)
+        teardown(function() os.remove(path) end)
+
+        it('adds both, tells each, and logs watts and degrees of the work alone', function()
+            local recorder = node(path)
+            recorder:begin()
+            for _ = 1, 200 do
+                f.run(0.01)()
+                package = package + 0.3
+                recorder:look()
+            end
+            local found = recorder:finish()
+            assert.near(800, found.sources[1].joules, 30)
+            assert.near(60, found.sources[2].joules, 3)
+            assert.near(found.joules, found.sources[1].joules + found.sources[2].joules, 1e-6)
+            fails.says(energy.text(found), 'A GPU', 'processors (RAPL)')
+            local log = files.read(path)
+            fails.says(log, '# idle 160', 'time_s,A GPU W,processors (RAPL) W,total_W,degrees',
+                ',41.0\n')
+            local read = power_log.read(path)
+            assert.near(160, read.idle, 2)
+            assert.near(590, read.power, 15)
+            assert.near(1.9, read.seconds, 0.1)
+        end)
+
+        it('counts devices alone where no log is asked for', function()
+            local recorder = node()
+            recorder:begin()
+            f.run(1)()
+            local found = recorder:finish()
+            assert.equal(1, #found.sources)
+            assert.is_nil(energy.text(found):find 'RAPL')
+        end)
+    end)
+
+    it('is read of a wall meter, less rest before and after', function()
+        local path = os.tmpname()
+        local file = assert(io.open(path, 'w'))
+        file:write 'Time;Power (W);Volt\n'
+        for k = 0, 160 do
+            local watts = k >= 40 and k <= 120 and 350 or 150
+            file:write(('%.2f;%d;230.1\n'):format(0.1 * k, watts))
+        end
+        file:close()
+        local found = power_log.read(path)
+        assert.same({ 150, 350, 81 }, { found.idle, found.power, found.samples })
+        assert.near(1600, found.joules, 1e-6)
+        assert.near(1680, power_log.read(path, { idle = 140 }).joules, 1e-6)
+        fails(function() power_log.read(path, { column = 9 }) end, 'MARE_ERROR_ARGUMENT', path,
+            'two at least')
+        os.remove(path)
+        fails(function() power_log.read(path) end, 'MARE_ERROR_IO', path)
+    end)
+
+    it('is read of the one GPU that hwmon knows', function()
+        local folder = os.tmpname()
+        os.remove(folder)
+        local function put(name, text)
+            local file = assert(io.open(folder .. '/' .. name, 'w'))
+            file:write(text)
+            file:close()
+        end
+        for _, name in ipairs { '', '/hwmon0', '/hwmon1' } do lfs.mkdir(folder .. name) end
+        put('hwmon0/name', 'nvme\n')
+        fails(function() energy.hwmon(folder) end, nil, '0 GPUs of amdgpu')
+        put('hwmon1/name', 'amdgpu\n')
+        put('hwmon1/energy1_input', '2500000\n')
+        put('hwmon1/temp1_input', '47000\n')
+        local source = energy.hwmon(folder)
+        assert.same({ 'hwmon of amdgpu', 2.5, 47 }, { source.name, source.counter(),
+            source.temperature() })
+        os.remove(folder .. '/hwmon1/energy1_input')
+        put('hwmon1/power1_average', '90000000\n')
+        source = energy.hwmon(folder)
+        assert.is_true(source.counter() <= source.counter())
+        os.execute("rm -rf '" .. folder .. "'")
     end)
 
     it('is told of a run that asks for it', function()

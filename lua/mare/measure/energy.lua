@@ -15,6 +15,7 @@ local errors = require 'bindings.errors'
 local here = require 'mare.ranks.here'
 local folders = require 'bindings.folders'
 local nvml = require 'bindings.nvml'
+local power_log = require 'mare.measure.power_log'
 local system = require 'bindings.system'
 
 local energy = {}
@@ -27,6 +28,7 @@ local patience = 5              -- seconds without a step after which the counte
 local busy = 0.05               -- load of a resting GPU above which another process uses it
 local settled = 0.03            -- the warm-up ends when power changes by less from step to step
 local pause = 0.001             -- seconds between reads of a counter at rest
+local hwmon_drivers = { amdgpu = true, i915 = true, xe = true, nouveau = true }
 
 -- ---- counters ----
 
@@ -113,6 +115,39 @@ function energy.rapl(folder)
     return { name = 'RAPL', id = 'RAPL', counter = counter }
 end
 
+-- Returns a source of the one GPU that the kernel's hwmon knows, of another vendor than NVIDIA: its
+-- energy in microjoules, or else its power in microwatts.
+function energy.hwmon(folder)
+    folder = folder or '/sys/class/hwmon'
+    local found = {}
+    for _, name in ipairs(folders.list(errors.wanted('energy: hwmon', 'string', folder)) or {}) do
+        local path = folder .. '/' .. name
+        local file = io.open(path .. '/name')
+        local driver = file and file:read '*l'
+        if file then file:close() end
+        if hwmon_drivers[driver] then found[#found + 1] = { path = path, driver = driver } end
+    end
+    if #found ~= 1 then
+        error(('%s has %d GPUs of amdgpu, i915, xe and nouveau: one is wanted'):format(folder,
+            #found), 0)
+    end
+    local path = found[1].path
+    local source = { name = 'hwmon of ' .. found[1].driver, id = path }
+    local function power()
+        return (read_number(path .. '/power1_average') or read_number(path .. '/power1_input')
+            or error(path .. ' tells neither energy nor power', 0)) / 1e6
+    end
+    if read_number(path .. '/energy1_input') then
+        function source.counter() return read_number(path .. '/energy1_input') / 1e6 end
+    else
+        source.counter = counter_of_power(power, system.now)
+    end
+    if read_number(path .. '/temp1_input') then
+        function source.temperature() return read_number(path .. '/temp1_input') / 1000 end
+    end
+    return source
+end
+
 -- Returns a meter of a source: { name =, counter = function() -> J, and if known
 --   id = of the counter, which several devices may share,
 --   others = function() -> the reason why nothing can be measured, or nil,
@@ -132,13 +167,13 @@ function energy.open(device)
     if type(info) ~= 'table' or type(info.kind) ~= 'string' then
         errors.argument('energy: open: an open device is wanted, not %s', type(device))
     end
-    local ok, source
+    local ok, source = false, 'no energy counter is known for ' .. tostring(info.model)
     if info.kind == 'cpu' then
         ok, source = pcall(energy.rapl)
     elseif tostring(info.vendor):find 'NVIDIA' and info.uuid ~= '' then
         ok, source = pcall(nvml_source, device)
-    else
-        return nil, 'no energy counter is known for ' .. tostring(info.model)
+    elseif info.kind == 'gpu' then
+        ok, source = pcall(energy.hwmon)
     end
     if ok then return energy.new(source) end
     return nil, tostring(source)
@@ -295,6 +330,10 @@ function Meter:result(joules, seconds, units, unsure, steps, warmth)
     }
 end
 
+-- Returns what a file of seconds and watts tells, as power_log.lua reads it: a log of
+-- --power-log, or of a wall meter.
+function energy.read_log(path, options) return power_log.read(path, options) end
+
 -- ---- a run ----
 
 local Recorder = {}
@@ -303,14 +342,26 @@ Recorder.__index = Recorder
 -- Returns a recorder of the energy of several devices, and of those of all ranks. A
 -- counter that they share (one GPU under two back ends or ranks, all CPUs of a machine)
 -- is counted once. Raises an error if a device has no counter. Where there are several
--- ranks all call it, begin() and finish().
-function energy.recorder(devices)
-    local self, opened, ids, seen = setmetatable({ meters = {} }, Recorder), {}, {}, {}
+-- ranks all call it, begin() and finish(). log: a path for what power_log.lua writes, of
+-- the whole node: the processors count, too, where RAPL can be read.
+function energy.recorder(devices, log)
+    local self, opened, ids, seen = setmetatable({ meters = {}, log_path = log }, Recorder), {}, {},
+        {}
     for k, device in ipairs(errors.wanted('energy: recorder', 'table', devices)) do
         local meter, reason = energy.open(device)
-        if not meter then errors.usage('option --energy: %s: %s', device.name, reason) end
+        if not meter then
+            errors.usage('option --%s: %s: %s', log and 'power-log' or 'energy', device.name,
+                reason)
+        end
+        meter.label = device.info and device.info.model
         opened[k] = meter
         ids[k] = here.machine .. ' ' .. (meter.source.id or here.name .. ' ' .. k)
+    end
+    local ok, rapl = pcall(log and energy.rapl or error)
+    if ok then
+        opened[#opened + 1] = energy.new(rapl)
+        opened[#opened].label = 'processors (RAPL)'
+        ids[#ids + 1] = here.machine .. ' ' .. rapl.id
     end
     for rank, others in ipairs(here.all(ids)) do
         for _, id in ipairs(rank <= here.rank and others or {}) do seen[id] = true end
@@ -329,10 +380,15 @@ function Recorder:begin()
         if not idle then self.reason = reason end
     end
     here.all(true)
+    if self.log_path and not self.reason and self.meters[1] then
+        local path = here.rank == 0 and self.log_path or self.log_path .. '.' .. here.rank
+        self.log = power_log.new(path, self.meters)
+    end
 end
 
 -- Call this now and then meanwhile: counters made of power samples need it.
 function Recorder:look()
+    if self.log then return self.log:look() end
     for _, meter in ipairs(self.meters) do meter.source.counter() end
 end
 
@@ -342,20 +398,23 @@ local function own_findings(self)
     for k, meter in ipairs(self.meters) do
         if list.reason then break end
         list[k], list.reason = meter:since_rest()
+        if list[k] then list[k].label = meter.label end
     end
     return list
 end
 
--- Returns { joules, low, high, idle (W), seconds } of all devices since
--- begin(), above rest; or nil and the reason.
+-- Returns { joules, low, high, idle (W), seconds, sources = { { name, joules }, ... } } of
+-- all devices since begin(), above rest; or nil and the reason.
 function Recorder:finish()
-    local sum = { joules = 0, low = 0, high = 0, idle = 0, seconds = 0 }
+    local sum = { joules = 0, low = 0, high = 0, idle = 0, seconds = 0, sources = {} }
+    if self.log then self.log:close() end
     for _, list in ipairs(here.all(own_findings(self))) do
         if list.reason then return nil, list.reason end
         for _, found in ipairs(list) do
             for _, name in ipairs { 'joules', 'low', 'high', 'idle' } do
                 sum[name] = sum[name] + found[name]
             end
+            sum.sources[#sum.sources + 1] = { name = found.label, joules = found.joules }
             sum.seconds = math.max(sum.seconds, found.seconds)
         end
     end
@@ -369,8 +428,14 @@ function energy.text(found, reason)
         errors.wanted('energy: text: ' .. name, 'number', errors.wanted('energy: text', 'table',
             found)[name])
     end
-    return string.format('energy: %.4g J above rest (%.4g to %.4g)', found.joules, found.low,
+    local text = string.format('energy: %.4g J above rest (%.4g to %.4g)', found.joules, found.low,
         found.high)
+    if not found.sources or #found.sources < 2 then return text end
+    local words = {}
+    for k, one in ipairs(found.sources) do
+        words[k] = ('%s %.4g J'):format(one.name, one.joules)
+    end
+    return text .. ': ' .. table.concat(words, ', ')
 end
 
 return energy

@@ -108,12 +108,14 @@ function Progress:result(recorder)
         t_eff = rate * self.bytes, copy_rate = self.copy_rate,
         share = self.copy_rate and rate * self.bytes / self.copy_rate,
         energy = found.joules, energy_low = found.low, energy_high = found.high,
+        energy_sources = found.sources,
         cells_per_joule = found.joules and cells / found.joules, no_energy = reason,
     }
 end
 
 local function energy_line(r)
-    local found = r.energy and { joules = r.energy, low = r.energy_low, high = r.energy_high }
+    local found = r.energy and { joules = r.energy, low = r.energy_low, high = r.energy_high,
+        sources = r.energy_sources }
     local text = energy.text(found, r.no_energy)
     return text .. (found and string.format(', %.1f Mcells/J', r.cells_per_joule / 1e6) or '')
 end

@@ -202,7 +202,8 @@ function run.new(desc, sim)
     if o.rank_timeout then here.allow_silence(o.rank_timeout) end
     local devices, found = sim and sim.devices, nil
     if not sim then devices, found = find(desc) end
-    local recorder = o.energy and energy.recorder(sim and sim.devices or devices) or nil
+    local recorder = (o.energy or o.power_log)
+        and energy.recorder(sim and sim.devices or devices, o.power_log) or nil
     if found then restart.is_at_end(found, o) end       -- or beyond it, before any file is made
     local header = found and found.header or {}
     local samples = series.new(desc, header.series)

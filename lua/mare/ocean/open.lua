@@ -100,14 +100,14 @@ local function from_file(given)
         hu = variable 'hu', hv = variable 'hv' }
 end
 
--- piece: which of the side's pieces this is, or nil.
+-- piece: which of the side's pieces this is the first of, or nil.
 local function new_side(side, given, scheme, bed, piece)
     local grid, place = bed.grid, side .. (piece and (', piece %d'):format(piece) or '')
     errors.fields('ocean: boundary in the ' .. place, given, fields[given.kind])
     if given.kind == 'nesting' then given = from_file(given) end
     local self = setmetatable({
         side = side, kind = given.kind, grid = grid, bed = bed, scheme = scheme,
-        boundaries = bed.boundaries, piece = piece, place_text = place,
+        boundaries = bed.boundaries, pieces = { [piece or 1] = true }, place_text = place,
         axis = (side == 'west' or side == 'east') and 'x' or 'y', what = place .. ' boundary',
         high = side == 'east' or side == 'north', width = 0, ramp = given.ramp or 0,
     }, Side)
@@ -136,12 +136,17 @@ local function check_piece(what, given)
     end
 end
 
+-- Pieces that are one table are one open side, which costs the launches of one.
 local function add_pieces(list, side, given, scheme, bed)
-    local first = #list + 1
+    local first, made = #list + 1, {}
     scheme_sides.check_pieces(side, given, check_piece)
     for k, piece in ipairs(given) do
-        if type(piece.side) == 'table' then
-            list[#list + 1] = new_side(side, piece.side, scheme, bed, k)
+        local known = type(piece.side) == 'table' and piece.side
+        if known and made[known] then
+            made[known].pieces[k] = true
+        elseif known then
+            made[known] = new_side(side, known, scheme, bed, k)
+            list[#list + 1] = made[known]
         end
     end
     if not list[first] then
@@ -198,14 +203,14 @@ function Side:cell(d, line)
     return math.max(0, math.min(g.nx - 1, i)), math.max(0, math.min(g.ny - 1, j))
 end
 
--- Whether a line is one of this piece's. The first open piece of a side has those at walls, too.
+-- Whether a line is in one of its pieces. The first open piece of a side has those at walls, too.
 function Side:has_line(line)
     local given = self.boundaries[self.side]
     if given.kind ~= 'pieces' then return true end
     local i, j = self:cell(0, line)
     local along = self.axis == 'x' and self.grid:y_centre(j) or self.grid:x_centre(i)
     local here, piece = scheme_sides.piece_at(given, along)
-    return piece == self.piece or self.has_walls and type(here) ~= 'table'
+    return self.pieces[piece] or self.has_walls and type(here) ~= 'table'
 end
 
 -- Returns where the line meets the side.

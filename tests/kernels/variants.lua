@@ -285,6 +285,7 @@ local function stencils()
 end
 
 local function in_groups() return { { 'GROUP 64', { GROUP = 64 } } } end
+local function largest() return { { 'sums', {} }, { 'largest', { MOST = 1 } } } end
 local function in_columns() return { { 'W 4', { W = 4, GROUP = 64 } } } end
 
 -- Those of the rungs, and what they all want.
@@ -302,7 +303,7 @@ local M = { volume = volume }
 
 M.rows = {
     ['array/barrier.krn'] = in_groups, ['clock.krn'] = in_groups, ['copy.krn'] = in_columns,
-    ['measure/ladder.krn'] = ladder,
+    ['measure/ladder.krn'] = ladder, ['array/sums.krn'] = largest,
     ['differ.krn'] = in_groups,
     ['sweep_x.krn'] = sweeps, ['sweep_y.krn'] = sweeps,
     ['max_rate.krn'] = function(precision)

@@ -72,6 +72,9 @@ for scheme, near in pairs { cdklm = 1e-12, linear = 6e-3 } do
             expect(sim, 'speed', scaled(function(x, y)
                 return math.sqrt(u(x, y) ^ 2 + v(x, y) ^ 2)
             end), 3 * near)
+            expect(sim, 'velocity_head', function(x, y)
+                return (u(x, y) ^ 2 + v(x, y) ^ 2) / (2 * g)
+            end, 5 * near)
             if scheme == 'cdklm' then
                 expect(sim, 'vorticity', function() return 1 end, 1e-12)
                 expect(sim, 'energy', function(x, y)

@@ -2,6 +2,7 @@
 -- boxes, ten of each scheme in one grid, through 10^4 steps; MARE_TESTS=long also 400 grids of one
 -- box each, and 200 of finite volumes, through 10^5.
 
+local events = require 'mare.base.events'
 local fails = require 'tests.fails'
 local mare = require 'mare'
 local boxes = require 'tests.open_boxes'
@@ -100,7 +101,7 @@ describe('energy that grows out of nothing', function()
             local grid = mare.grid { nx = 8, ny = 8, x = { 0, 1 }, y = { 0, 1 } }
             local scheme = mare.ocean { scheme = 'linear', depth = 50, wind = more }
             local all = { west = sides, east = sides, south = sides, north = sides }
-            return scheme:kept_energy(scheme:domain(grid, all, 'float'), 0.5)
+            return scheme:bounds(scheme:domain(grid, all, 'float'), 0.5)
         end
         local wave = { { name = 'M2', amplitude = 1, phase = 0 } }
         for _, side in ipairs { 'reflective', 'periodic', { kind = 'flather' },
@@ -113,5 +114,70 @@ describe('energy that grows out of nothing', function()
         assert.is_nil(kept { kind = 'elevation', constituents = wave })
         assert.is_nil(kept { kind = 'flather', u = 0.1 })
         assert.is_nil(kept('reflective', function() return 0.1, 0 end))
+    end)
+end)
+
+describe('water that a tide alone drives', function()
+    local wave = { { name = 'M2', amplitude = 1, phase = 0 } }
+
+    local function bounds(desc, side)
+        local grid = mare.grid { nx = 8, ny = 8, x = { 0, 4e4 }, y = { 0, 4e4 } }
+        local scheme = mare.ocean { scheme = desc.scheme or 'nonlinear', depth = 50,
+            wind = desc.wind, tide = desc.cells and { cells = desc.cells,
+                constituents = desc.constituents or wave } }
+        return scheme:bounds(scheme:domain(grid, { west = side or 'reflective',
+            east = 'reflective', south = 'reflective', north = 'reflective' }, 'float'), 0.5)
+    end
+
+    it('is not faster than by a fall from crest to trough', function()
+        local cells = { { 0, 3 }, { 0, 4 } }
+        local watch = bounds { cells = cells }
+        assert.is_nil(watch.excess({ 0, 0 }, { 7.9, 4 }))
+        assert.is_nil(watch.excess({ 0, 0 }, { 7.9, 1 }))       -- it was higher before
+        local what, why = watch.excess({ 0, 0 }, { 8.1, 1 })
+        fails.says(what .. why, 'a fall of 8.1 m', '4 m at most', 'neighbours', 'unstable')
+        assert.is_nil(watch.excess({ 2, 0 }, { 11, 0 }))        -- it began like that
+        assert.is_true(bounds({}, { kind = 'elevation', constituents = wave }).most)
+        assert.is_nil(bounds { cells = cells, scheme = 'linear' })
+        assert.is_nil(bounds { cells = cells, wind = function() return 0.1, 0 end })
+    end)
+
+    it('is looked at by the largest sizes', function()
+        local sim, seen = closed_box(0.95), nil
+        sim.scheme = setmetatable({ bounds = function()
+            return { variables = { 'velocity_head', 'eta' }, most = true,
+                excess = function(_, found)
+                    seen = found
+                    return 'water became fast', 'where it may not'
+                end }
+        end }, { __index = sim.scheme })
+        local ok, err = pcall(mare.run.loop, sim, { steps = 1100, quiet = true })
+        assert.is_false(ok)
+        fails.says(err.message, 'water became fast until step', 'where it may not; is --cfl')
+        local head, eta, most = sim:field 'velocity_head', sim:field 'eta', { 0, 0 }
+        for k = 0, sim.grid.cells - 1 do
+            most = { math.max(most[1], head[k]), math.max(most[2], math.abs(eta[k])) }
+        end
+        assert.same(most, seen)
+        sim:release()
+    end)
+
+    it('is warned of where neighbours differ too much', function()
+        local warned = {}
+        local back = events.mute()
+        local stop = events.listen { hear = function(event)
+            warned[#warned + 1] = event.message
+        end }
+        local function give(...)
+            bounds { cells = { { 0, 3 }, { 0, 4 }, { 1, 4 }, { 7, 7 } },
+                constituents = { { name = 'M2', amplitude = { ... }, phase = { 0, 0, 0, 90 } } } }
+        end
+        give(1, 1.1, 1.2, 5)
+        assert.same({}, warned)
+        give(1, 1, 2, 5)
+        stop()
+        back()
+        assert.equal(1, #warned)
+        fails.says(warned[1], '(0, 4) and (1, 4) differ by 1 m', 'currents of 14 m/s')
     end)
 end)

@@ -6,7 +6,7 @@
 --     fields:map { ... }        runs a kernel over cells, one launch per part
 --     fields:stencil { ... }    does so after the halos have been filled
 --     fields:exchange(...)      makes what fills the halos of one buffer
---     fields:reduce(list)       sums rows, with the same bits for every split
+--     fields:reduce(list, most) sums rows, or their largest sizes: the same bits for every split
 --     fields:replicate { ... }  makes memory of which every device has a copy
 --     fields:copy(label)        keeps a copy, to go back to or to compare with
 --     fields:entries { ... }    brings to the host what parts keep for a list
@@ -216,7 +216,7 @@ end
 function Fields:exchange(...) return exchange.new(self, ...) end
 
 -- Makes sums over rows: row_sums.lua.
-function Fields:reduce(sources) return row_sums.new(self, sources) end
+function Fields:reduce(sources, most) return row_sums.new(self, sources, most) end
 
 -- Copies buffers (nil: all of them) on their devices: copies.lua.
 function Fields:copy(label, buffers) return copies.new(self, label, buffers) end

@@ -34,17 +34,19 @@ local function sources_of(sim, list, samples)
 end
 
 -- all: { { name =, variable = }, ... }, as a scheme's `integrals`. At its end may be
--- { name =, account = the number of one of the sums of scheme:new_accounts(sim) }.
-function integrals.new(sim, all)
+-- { name =, account = the number of one of the sums of scheme:new_accounts(sim) }. most: whether
+-- the largest sizes of the variables are wanted, not integrals
+function integrals.new(sim, all, most)
     local list, accounted = {}, {}
     for _, integral in ipairs(all) do
         table.insert(integral.account and accounted or list, integral)
     end
-    local self = setmetatable({ sim = sim, list = list, accounted = accounted }, Integrals)
+    local self = setmetatable({ sim = sim, list = list, accounted = accounted, most = most },
+        Integrals)
     self.accounts = accounted[1] and sim.scheme:new_accounts(sim)
     local names = derived(sim.scheme, list)
     self.samples = names[1] and snapshot.samples(sim, names)
-    self.sums = sim.fields:reduce(sources_of(sim, list, self.samples))
+    self.sums = sim.fields:reduce(sources_of(sim, list, self.samples), most)
     return self
 end
 
@@ -61,7 +63,8 @@ function Integrals:fetch(into)
     for n = 1, #self.list do
         local sum = 0
         for j = 0, grid.ny - 1 do
-            sum = sum + data[(n - 1) * grid.ny + j] * grid:cell_area(j)
+            local of_row = data[(n - 1) * grid.ny + j]
+            sum = self.most and math.max(sum, of_row) or sum + of_row * grid:cell_area(j)
         end
         into[#into + 1] = sum
     end

@@ -1,4 +1,5 @@
--- Sums the rows of the grid, on the devices and without stopping them. The order of
+-- Sums the rows of the grid, or finds the largest size in each, on the devices and without stopping
+-- them. The order of
 -- every sum follows from the whole grid, so its bits do not depend on how the grid
 -- is split: a part continues the sums of a row where its western neighbour has
 -- left them (kernels/array/sums.krn), be it on another device or rank. One number
@@ -97,11 +98,11 @@ local function new_chain(self)
 end
 
 -- Allocates and binds everything. sources: { { values = fields or samples, field =
--- the name of one in them }, ... }
-function row_sums.new(fields, sources)
+-- the name of one in them }, ... }; most: whether the largest sizes are wanted, not sums
+function row_sums.new(fields, sources, most)
     local self = setmetatable({ fields = fields, sources = sources, chain = {}, buffers = {},
         done = {}, end_of = {}, program = source.program('array/sums.krn', {
-            defines = { MARE_REAL = fields.precision } }) }, RowSums)
+            defines = { MARE_REAL = fields.precision, MOST = most and 1 or 0 } }) }, RowSums)
     self.host = fields:host { type = 'double', count = #sources * fields.grid.ny,
         label = 'integrals' }
     for k, device in ipairs(fields.devices) do self.done[k] = device:event() end

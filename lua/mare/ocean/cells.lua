@@ -6,6 +6,8 @@
 
 local bind = require 'mare.array.bind'
 local errors = require 'bindings.errors'
+local events = require 'mare.base.events'
+local here = require 'mare.ranks.here'
 local source = require 'mare.base.source'
 local tide = require 'mare.forcing.tide'
 
@@ -29,6 +31,45 @@ local function check_cells(list, grid)
     end
 end
 
+-- Returns the current (m/s) that the fall between two cells, a distance (m) apart, drives within a
+-- period of each wave, and the fall (m) at most.
+local function current_between(self, k, other, distance)
+    local current, sum = 0, 0
+    local function at(wave, n)
+        local cell = self.list[n]
+        return wave.elevation(n - 1, self.grid:x_centre(cell[1]), self.grid:y_centre(cell[2]))
+    end
+    for _, wave in ipairs(self.waves) do
+        local c, s = at(wave, k)
+        local c2, s2 = at(wave, other)
+        local fall = math.sqrt((c2 - c) ^ 2 + (s2 - s) ^ 2)
+        current, sum = current + self.g * fall / (distance * math.max(1e-6, wave.speed)), sum + fall
+    end
+    return current, sum
+end
+
+local fastest, told = 10, {}        -- m/s; what has been said in this process
+
+-- Warns of neighbours between which no tide of the earth is so steep.
+local function check_neighbours(self)
+    local g, number, worst = self.grid, {}, { fastest }
+    for k, cell in ipairs(self.list) do number[cell[2] * g.nx + cell[1]] = k end
+    for k, cell in ipairs(self.list) do
+        local at, dx, dy = cell[2] * g.nx + cell[1], g:cell_size(g:y_centre(cell[2]))
+        for _, other in pairs { cell[1] + 1 < g.nx and number[at + 1] or nil, number[at + g.nx] } do
+            local is_east = other == number[at + 1]
+            local current, fall = current_between(self, k, other, is_east and dx or dy)
+            if current > worst[1] then worst = { current, fall, cell, self.list[other] } end
+        end
+    end
+    if not worst[2] then return end
+    local text = ('ocean: tide: cells (%d, %d) and (%d, %d) differ by %.3g m, which drives '
+        .. 'currents of %.3g m/s'):format(worst[3][1], worst[3][2], worst[4][1], worst[4][2],
+        worst[2], worst[1])
+    if here.rank == 0 and not told[text] then events.warn('%s', text) end
+    told[text] = true
+end
+
 -- Returns the host half: { list, waves, ramp, grid }; nil where nothing is given. given: { cells =
 -- { { i, j }, ... }, constituents = see tide.lua, whose arrays have one number a cell, ramp =
 -- seconds until they have grown to their full height }
@@ -39,9 +80,11 @@ function cells.new(given, grid, scheme)
         errors.argument 'ocean: tide: cells and constituents are wanted'
     end
     check_cells(given.cells, grid)
-    return { list = given.cells, constituents = given.constituents, ramp = given.ramp or 0,
+    local self = { list = given.cells, constituents = given.constituents, ramp = given.ramp or 0,
         grid = grid, nonlinear = scheme.nonlinear, centred = not scheme.staggered, g = scheme.g,
         waves = tide.new('tide', given.constituents, #given.cells) }
+    check_neighbours(self)
+    return self
 end
 
 -- Returns what is given at these cells, in words.

@@ -159,24 +159,46 @@ Ocean.room = domain.room
 
 local own = { reflective = true, periodic = true }      -- sides where nothing is known from outside
 
--- Of a domain into which no energy comes: { variable = whose integral may become `factor` times
--- what it is, and more by `noise`, units, why }. Else nil. On C-grids the energy that steps keep
--- has transports half a step before the elevation: what they show is between 1 - cfl and 1 + cfl
--- times that. The noise is that of elevations which may be off by 16 roundings of the depth.
-function Ocean:kept_energy(host, cfl)
-    if self.wind or self.pressure or self.tide or self.rivers then return nil end
+-- Where a tide alone drives the water it is never faster than by a fall from crest to trough, which
+-- is twice the highest elevation so far (Bernoulli), and twice what it began with. Faster water has
+-- been driven by cells of the tide that do not fit their neighbours, or by steps that are unstable.
+local function bounds_of_tide()
+    local highest = 0
+    return { variables = { 'velocity_head', 'eta' }, most = true, excess = function(first, found)
+        highest = math.max(highest, first[2], found[2])
+        if found[1] <= 2 * highest + 2 * first[1] + 0.01 then return nil end
+        return ('water became as fast as by a fall of %.4g m'):format(found[1]), ('where a tide '
+            .. 'alone drives it, whose elevation was %.4g m at most: neighbours along the '
+            .. 'boundary differ too much, or the steps are unstable'):format(highest)
+    end }
+end
+
+-- Of a domain into which no energy comes: what its energy may become `factor` times, and more by
+-- the noise. On C-grids the energy that steps keep has transports half a step before the
+-- elevation: what they show is between 1 - cfl and 1 + cfl times that. The noise is that of
+-- elevations which may be off by 16 roundings of the depth. Of one that a tide drives, see above;
+-- linear waves may have any height. Else nil.
+function Ocean:bounds(host, cfl)
+    if self.wind or self.pressure or self.rivers then return nil end
     for _, given in pairs(host.boundaries) do
         if type(given) ~= 'table' and not own[given] then return nil end
     end
+    local is_still, by_elevation = not self.tide, self.scheme == 'nonlinear'
     for _, side in ipairs(host.open) do
-        if not side.is_still then return nil end
+        is_still = is_still and side.is_still
+        by_elevation = by_elevation and (side.is_still or side.kind == 'elevation')
     end
+    if not is_still then return by_elevation and bounds_of_tide() or nil end
     local grid, rounding = host.grid, 16 * 2 ^ (host.precision == 'double' and -53 or -24)
     local area = 0
     for j = 0, grid.ny - 1 do area = area + grid.nx * grid:cell_area(j) end
-    return { variable = 'energy', units = 'm5 s-2', why = 'sides are closed or still',
-        factor = 2 * (self.staggered and (1 + cfl) / (1 - math.min(cfl, 0.99)) or 1),
-        noise = 0.5 * self.g * area * (rounding * host.bed.deepest) ^ 2 }
+    local factor = 2 * (self.staggered and (1 + cfl) / (1 - math.min(cfl, 0.99)) or 1)
+    local noise = 0.5 * self.g * area * (rounding * host.bed.deepest) ^ 2
+    return { variables = { 'energy' }, factor = factor, excess = function(first, found)
+        if found[1] <= factor * first[1] + noise then return nil end
+        return ('energy grew from %.4g to %.4g m5 s-2'):format(first[1], found[1]),
+            'where none comes in (sides are closed or still): the steps are unstable'
+    end }
 end
 
 -- What only the ocean has beside a state and its steps: see schemes/README.md.

@@ -124,6 +124,12 @@ end
 
 local function velocity(c) return where_deep(c, c.flow / c.h) end
 
+local function square(c) return where_deep(c, c.flow * c.flow / (c.h * c.h)) end
+
+local function velocity_head(q, p)
+    return of_water(q, p, along_both(q, p, square) / (2 * p.g))
+end
+
 local function size(c) return m.sqrt(c.flow * c.flow + c.across * c.across) end
 
 -- The rates at which friction takes energy, without its coefficient.
@@ -174,6 +180,8 @@ variables.list = {
         standard_name = 'sea_water_speed', value = speed },
     { name = 'vorticity', units = 's-1', long_name = 'vorticity of that velocity',
         standard_name = 'ocean_relative_vorticity', value = vorticity },
+    { name = 'velocity_head', units = 'm', value = velocity_head,
+        long_name = 'height of a fall that makes water as fast' },
     { name = 'energy', units = 'm3 s-2', value = energy,
         long_name = 'energy of a column of water, by density' },
     { name = 'dissipation', units = 'm3 s-3', value = dissipation,
@@ -182,7 +190,8 @@ variables.list = {
         long_name = 'energy that wind gives a column of water, by density' },
 }
 
-local moving_names = tables.set { 'hu', 'hv', 'u', 'v', 'speed', 'vorticity' }
+local moving_names = tables.set { 'hu', 'hv', 'u', 'v', 'speed', 'vorticity',
+    'velocity_head' }
 
 -- Returns the table of a scheme whose transports are half a step older than its elevation, which
 -- files say of each.

@@ -33,7 +33,7 @@ local function raise_invalid(state)
     errors.raise('MARE_ERROR_STATE', '%s', text)
 end
 
--- Ends a run whose energy grows out of nothing. is_end: there are no more steps
+-- Ends a run that holds what cannot be. is_end: there are no more steps
 local function look(state, is_end)
     local ok, reason = pcall(state.growth.look, state.growth, is_end)
     if ok then return end
@@ -238,7 +238,7 @@ function loop.run(sim, desc)
     state.progress = new_progress(state, desc)
     local scheme = sim.scheme
     state.growth = growth.new(state,
-        scheme.kept_energy and scheme:kept_energy(sim.domain, sim.now.cfl))
+        scheme.bounds and scheme:bounds(sim.domain, sim.now.cfl))
     begin(state, desc)
     if state.energy then state.energy:begin() end
     take_steps(state)

@@ -1,6 +1,7 @@
--- Watches the energy of a run where none comes from outside: what grows nonetheless comes from the
--- steps themselves. Looked at every 1024 steps, as batches allow, and at the end. A run that is
--- shorter is not watched: the kernels for it take longer to compile than its steps.
+-- Watches what a scheme says of a run that cannot be, such as energy that grows where none comes
+-- from outside: it comes from the steps themselves. Looked at every 1024 steps, as batches allow,
+-- and at the end. A run that is shorter is not watched: the kernels for it take longer to compile
+-- than its steps.
 
 local errors = require 'bindings.errors'
 local integrals = require 'mare.array.integrals'
@@ -24,17 +25,18 @@ local function measure(self)
     local found = {}
     self.sums:fetch(found)
     self.seen = self.sim.now.steps
-    return found[1]
+    return found
 end
 
 local function begin(self)
-    self.sums = self.sums
-        or integrals.new(self.sim, { { name = 'energy', variable = self.known.variable } })
+    local list = {}
+    for k, name in ipairs(self.known.variables) do list[k] = { name = name, variable = name } end
+    self.sums = self.sums or integrals.new(self.sim, list, self.known.most)
     self.first = measure(self)
 end
 
--- state: of a loop, whose sim, t_end and steps it reads; known: of scheme:kept_energy. Nil where
--- energy may come in.
+-- state: of a loop, whose sim, t_end and steps it reads; known: of scheme:bounds. Nil where
+-- nothing is known.
 function growth.new(state, known)
     local sim = state.sim
     if not known then return nil end
@@ -48,19 +50,17 @@ function Growth:restart()
     if self.sums then begin(self) end
 end
 
--- Raises where there is more energy than there can be. is_end: of the run
+-- Raises where there is more than there can be. is_end: of the run
 function Growth:look(is_end)
     local sim, known = self.sim, self.known
     local steps = sim.now.steps - self.seen
     if steps == 0 or steps < period and not (is_end and self.sums) then return end
     if not self.sums then return begin(self) end
-    local energy = measure(self)
-    if energy <= known.factor * self.first + known.noise then return end
+    local what, why = known.excess(self.first, measure(self))
+    if not what then return end
     local limit = sim.dt and '--dt' or '--cfl'
-    errors.raise('MARE_ERROR_STATE', 'energy grew from %.4g to %.4g %s until step %.0f, t = %g, '
-        .. 'where none comes in (%s): the steps are unstable; is %s = %g too large?',
-        self.first, energy, known.units, sim.now.steps, sim.now.t, known.why, limit,
-        sim.dt or sim.cfl)
+    errors.raise('MARE_ERROR_STATE', '%s until step %.0f, t = %g, %s; is %s = %g too large?', what,
+        sim.now.steps, sim.now.t, why, limit, sim.dt or sim.cfl)
 end
 
 function Growth:release()

@@ -22,6 +22,7 @@ local modules = {
     euler_tracer = function() return require 'mare.schemes.euler_tracer' end,
     fft = function() return require 'mare.spectra.transforms' end,
     film = function() return require 'mare.draw.film' end,
+    gradient = function() return require 'mare.algebra.gradient' end,
     grid = function() return require 'mare.array.grid' end,
     gauges = function() return require 'mare.tide.gauges' end,
     gridded = function() return require 'mare.forcing.gridded' end,

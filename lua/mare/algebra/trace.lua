@@ -1,7 +1,10 @@
 -- Follows a function of Lua with expressions (dialect/nodes.lua) for its arguments, statement by
 -- statement, and gives the expressions of its results. It goes through what has no loop but those
--- of known length, and no branch but `a and b or c` and those that are known.
+-- of known length, and no branch but `a and b or c` and those that are known. trace.paths() goes
+-- each way at every branch, so that nothing is computed that the function would not compute, and
+-- into arrays.
 
+local errors = require 'bindings.errors'
 local library = require 'mare.translate.library'
 local maths = require 'mare.dialect.maths'
 local nodes = require 'mare.dialect.nodes'
@@ -14,6 +17,9 @@ local most_turns = 64       -- of a loop
 local untraced = {}         -- what is raised where the trace ends
 
 local function give_up(node, why) error(setmetatable({ node = node, why = why }, untraced), 0) end
+
+-- The remainder of Lua, which a kernel has as a function of its own: for text of Lua alone.
+trace.modulo = { name = 'modulo', operands = 2, result = function() return 'real' end }
 
 local expression, call
 
@@ -39,9 +45,10 @@ local arithmetic = {
     ['+'] = function(a, b) return a + b end, ['-'] = function(a, b) return a - b end,
     ['*'] = function(a, b) return a * b end, ['/'] = function(a, b) return a / b end,
     ['^'] = power,
-    ['%'] = function(a, b, node)
-        if type(a) ~= 'number' or type(b) ~= 'number' then give_up(node, 'a remainder') end
-        return a % b
+    ['%'] = function(a, b, node, self)
+        local is_known = type(a) == 'number' and type(b) == 'number'
+        if not is_known and not self.ways then give_up(node, 'a remainder') end
+        return is_known and a % b or nodes.apply(trace.modulo, a, b)
     end,
 }
 local comparisons = { ['<'] = 'lt', ['<='] = 'le', ['>'] = 'gt', ['>='] = 'ge', ['=='] = 'eq',
@@ -55,12 +62,27 @@ local function choice(self, node)
         expression(self, node.right)))
 end
 
+-- Returns a condition, as true or false where each way is gone.
+local function decided(self, test)
+    if self.ways and nodes.is(test) and test.type == 'bool' then return self.ways.decide(test) end
+    return test
+end
+
+-- What Lua does: the second operand is looked at only if the first does not say it all.
+local function in_order(self, node)
+    local a = decided(self, expression(self, node.left))
+    if (a ~= false) == (node.op == 'or') then return a end
+    return expression(self, node.right)
+end
+
+local function is_real(value)
+    return type(value) == 'number' or nodes.is(value) and value.type ~= 'bool'
+end
+
 local function logical(self, node)
+    if self.ways then return in_order(self, node) end
     local is_choice = node.op == 'or' and node.left.op == 'and'
-    if is_choice then
-        local yes = expression(self, node.left.right)
-        if is_number(yes) and yes.type ~= 'bool' then return choice(self, node) end
-    end
+    if is_choice and is_real(expression(self, node.left.right)) then return choice(self, node) end
     local a = expression(self, node.left)
     if type(a) == 'boolean' then
         if a == (node.op == 'or') then return a end
@@ -80,6 +102,7 @@ local function static(self, node)
     local is_known, value = outer.static(self, node)
     if not is_known then return false end
     if type(value) ~= 'number' and type(value) ~= 'boolean' then give_up(node, 'no number') end
+    if self.ways and type(value) == 'number' then return true, self.ways.outside(self.f, node) end
     return true, value
 end
 
@@ -96,6 +119,7 @@ function visit.paren(self, node) return expression(self, node.inner) end
 function visit.unary(self, node)
     local value = expression(self, node.operand)
     if node.op == '-' then return -numbers(node, value) end
+    value = decided(self, value)
     if type(value) == 'boolean' then return not value end
     return maths.logical_not(value)
 end
@@ -103,7 +127,7 @@ end
 function visit.binary(self, node)
     if node.op == 'and' or node.op == 'or' then return logical(self, node) end
     local a, b = numbers(node, expression(self, node.left), expression(self, node.right))
-    if arithmetic[node.op] then return arithmetic[node.op](a, b, node) end
+    if arithmetic[node.op] then return arithmetic[node.op](a, b, node, self) end
     return maths[comparisons[node.op]](a, b)
 end
 
@@ -112,6 +136,7 @@ function visit.index(self, node)
     if is_known then return value end
     local object = expression(self, node.object)
     local key = node.key.tag == 'string' and node.key.value or expression(self, node.key)
+    if self.ways and nodes.is(object) then return self.ways.read(object, key, node) end
     if type(object) ~= 'table' or nodes.is(object) or nodes.is(key) or object[key] == nil then
         give_up(node, 'an element that is not known')
     end
@@ -167,7 +192,7 @@ function call(self, node)
         if not of_library then give_up(node, 'a function without an expression') end
         return of_library(numbers(node, unpack(list)))
     end
-    return unpack(follow(f, list))
+    return unpack(follow(f, list, self.ways))
 end
 
 -- ---- statements ----
@@ -192,8 +217,14 @@ function statement.assign(self, node)
     local found = values(self, node.values)
     for k = #node.targets, 1, -1 do
         local target = node.targets[k]
-        if target.tag ~= 'name' then give_up(node, 'an element that is assigned') end
-        self.values[target.symbol] = found[k]
+        if target.tag == 'name' then
+            self.values[target.symbol] = found[k]
+        elseif self.ways then
+            self.ways.write(expression(self, target.object), expression(self, target.key),
+                numbers(node, found[k]), node)
+        else
+            give_up(node, 'an element that is assigned')
+        end
     end
 end
 
@@ -201,7 +232,7 @@ statement['do'] = function(self, node) return block(self, node.body) end
 
 statement['if'] = function(self, node)
     for _, clause in ipairs(node.clauses) do
-        local test = expression(self, clause.test)
+        local test = decided(self, expression(self, clause.test))
         if type(test) ~= 'boolean' then give_up(clause.test, 'a branch') end
         if test then return block(self, clause.body) end
     end
@@ -226,9 +257,9 @@ end
 statement['break'] = function() return 'break' end
 statement['return'] = function(self, node) return values(self, node.values) end
 
-function follow(f, list)
+function follow(f, list, ways)
     local resolved = resolve.of(f)
-    local self = { f = f, values = {} }
+    local self = { f = f, values = {}, ways = ways }
     for k, symbol in ipairs(resolved.parameters) do self.values[symbol] = list[k] end
     return block(self, resolved.tree.body) or {}
 end
@@ -241,5 +272,64 @@ function trace.of(f, ...)
     if getmetatable(result) ~= untraced then error(result, 0) end
     return nil, result.why, result.node and result.node.line
 end
+
+-- ---- each way ----
+
+local most_ways = 64
+
+-- Returns decide(test) for one run, which goes on as `decisions` says and notes there what it
+-- decides anew; and how many it has used.
+local function decider(decisions)
+    local known, used = {}, 0
+    return function(test)
+        if known[test] == nil then
+            used = used + 1
+            decisions[used] = decisions[used] or { test = test, yes = true }
+            known[test] = decisions[used].yes
+        end
+        return known[test]
+    end, function() return used end
+end
+
+-- Takes the last decision the other way that was not yet. Returns whether there is one.
+local function turn(decisions)
+    while #decisions > 0 and not decisions[#decisions].yes do decisions[#decisions] = nil end
+    local last = decisions[#decisions]
+    if last then last.yes = false end
+    return last ~= nil
+end
+
+-- Goes each way through f. ways: { outside(f, node) gives the expression of a number outside f;
+-- read(array, index, node) that of an element, or of a property if index is its name;
+-- write(array, index, value, node) }. Calls begin() before each way, and finish(conditions,
+-- results) behind it, with a list of { test = expression, yes = boolean }. Raises an error that
+-- names the line where it cannot be followed.
+function trace.paths(f, arguments, ways, begin, finish)
+    local decisions, count = {}, 0
+    repeat
+        begin()
+        local decide, used = decider(decisions)
+        ways.decide = decide
+        local ok, result = pcall(follow, f, arguments, ways)
+        if not ok then
+            if getmetatable(result) ~= untraced then error(result, 0) end
+            local line = result.node and result.node.line or resolve.of(f).tree.line
+            errors.argument_at(('%s:%d'):format(resolve.of(f).chunk, line),
+                'a derivative cannot go through %s', result.why)
+        end
+        local conditions = {}
+        for k = 1, used() do
+            conditions[k] = { test = decisions[k].test, yes = decisions[k].yes }
+        end
+        finish(conditions, result)
+        count = count + 1
+        if count > most_ways then
+            errors.argument_at(('%s:%d'):format(resolve.of(f).chunk, resolve.of(f).tree.line),
+                'a derivative cannot go more than %d ways through its branches', most_ways)
+        end
+    until not turn(decisions)
+end
+
+trace.give_up = give_up
 
 return trace

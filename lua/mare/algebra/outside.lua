@@ -1,0 +1,44 @@
+-- Numbers outside a function, for a function that is made of it: it looks at them where they are,
+-- whenever it runs.
+
+local library = require 'mare.translate.library'
+local nodes = require 'mare.dialect.nodes'
+local outer = require 'mare.translate.outer'
+
+local outside = {}
+
+local Outside = {}
+Outside.__index = Outside
+
+-- The made function has a table called so, whose fields are the numbers of now.
+function outside.new(name)
+    local self = setmetatable({ name = name, readers = {}, leaves = {}, count = {} }, Outside)
+    self.table = setmetatable({}, { __index = function(_, key)
+        local reader = self.readers[key]
+        return reader and reader()
+    end })
+    return self
+end
+
+-- Returns the expression of a number that the node in the text of f stands for; the number itself
+-- where it is a constant.
+function Outside:leaf(f, node)
+    local _, value, name, from = outer.static({ f = f }, node)
+    if from and library.is_constant(from) then return value end
+    local reader = function() return (select(2, outer.static({ f = f }, node))) end
+    local key = name:gsub('%.', '_')
+    local known = self.leaves[key]
+    if known and (known.f ~= f) then
+        self.count[key] = (self.count[key] or 1) + 1
+        key = key .. '_' .. self.count[key]
+        known = nil
+    end
+    if not known then
+        local written = self.name .. '.' .. key
+        known = { f = f, node = nodes.input(key, 'real', written, {}) }
+        self.leaves[key], self.readers[key] = known, reader
+    end
+    return known.node
+end
+
+return outside

@@ -52,28 +52,30 @@ function nodes.wrap(value, who)
     errors.argument('%s: a value or a number is wanted, not %s', who, type(value))
 end
 
-local function result_type(op, operands)
-    local list = {}
-    for k, operand in ipairs(operands) do list[k] = operand.type end
-    return op.result(unpack(list)) or errors.argument("'%s' is for %s, not for %s", op.name,
-        op.domain, table.concat(list, ', '))
+local function result_type(op, a, b, c)
+    return op.result(a.type, b and b.type, c and c.type) or errors.argument(
+        "'%s' is for %s, not for %s", op.name, op.domain, table.concat({ a.type,
+        b and b.type, c and c.type }, ', '))
 end
 
--- Returns the node of an operation. The operands are nodes or numbers.
-function nodes.apply(op, ...)
-    local operands = {}
-    for k = 1, op.operands do
-        operands[k] = nodes.wrap((select(k, ...)), ("operand %d of '%s'"):format(k, op.name))
-    end
-    local a, b, c = unpack(operands)
+local function operand(op, k, value)
+    if getmetatable(value) == Node then return value end
+    return nodes.wrap(value, ("operand %d of '%s'"):format(k, op.name))
+end
+
+-- Returns the node of an operation. The operands, up to three, are nodes or numbers.
+function nodes.apply(op, a, b, c)
+    local count = op.operands
+    a = operand(op, 1, a)
+    b = count > 1 and operand(op, 2, b) or nil
+    c = count > 2 and operand(op, 3, c) or nil
     local place = tables.under(a.users, op, b and c and weak_keys or weak)
     if c then place = tables.under(place, b, weak) end
     local key = c or b or a
     local node = place[key]
     if not node then
-        node = setmetatable(operands, Node)
-        node.type = result_type(op, operands)
-        node.kind, node.op, node.users = 'operation', op, {}
+        node = setmetatable({ a, b, c, kind = 'operation', op = op, users = {},
+            type = result_type(op, a, b, c) }, Node)
         place[key] = node
     end
     return node

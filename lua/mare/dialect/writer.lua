@@ -45,8 +45,12 @@ end
 
 -- Adds a line.
 function Writer:line(format, ...)
-    writer.wrap(self.indent, select('#', ...) > 0 and format:format(...) or format,
-        function(line) self.lines[#self.lines + 1] = line end)
+    local lines, text = self.lines, select('#', ...) > 0 and format:format(...) or format
+    if text ~= '' and #self.indent + #text <= widest then
+        lines[#lines + 1] = self.indent .. text
+    else
+        writer.wrap(self.indent, text, function(line) lines[#lines + 1] = line end)
+    end
 end
 
 -- Begins a block, which close() ends. Names that are declared in it hold until

@@ -66,12 +66,21 @@ end
 
 -- ---- compilation ----
 
--- Returns the text of the kernel that one description needs, or of the relay of two, and sets their
--- tables.
-local function source(list)
-    for _, d in ipairs(list) do d.tables = tables.of(d) end
+local function written(list)
     if list[2] then return relay.text(list[1], list[2]) end
     return (list[1].is_cpu and cpu or gpu).text(list[1])
+end
+
+-- Returns the text of the kernel that one description needs, or of the relay of two, and sets their
+-- tables. Nothing of the trees and lines is garbage before the end: to look for it takes a quarter
+-- of the time.
+local function source(list)
+    local collects = collectgarbage 'isrunning'
+    for _, d in ipairs(list) do d.tables = tables.of(d) end
+    collectgarbage 'stop'
+    local ok, text = pcall(written, list)
+    if collects then collectgarbage 'restart' end
+    return ok and text or error(text, 0)
 end
 
 -- Returns the memory with the table of a description.

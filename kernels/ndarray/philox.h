@@ -10,6 +10,12 @@
 /* The word of an element, whose kernel has its block, number / 4, and its place there, number % 4,
  * beside the number: compilers do not see from the numbers that neighbours share a block. */
 #define mr_philox(number, k0, k1) mr_philox_word(number##_block, number##_word, k0, k1)
+#define mr_philox_key(k0, k1) ((uint64_t)(k1) << 32 | (uint)(k0))
+#define mr_philox_from(number, key, first) \
+    mr_philox_word(number##_block + ((first) >> 2), number##_word, (uint)(key), \
+        (uint)((key) >> 32))
+#define mr_philox_any(number, k0, k1) \
+    mr_philox_word((int64_t)(number) >> 2, (int)((number) & 3), k0, k1)
 
 MR_FN uint mr_philox_word(int64_t block, int word, uint k0, uint k1) {
     uint64_t counter = (uint64_t)block;

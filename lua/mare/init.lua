@@ -61,6 +61,7 @@ local modules = {
 
 -- Functions that a script uses by name.
 local calls = {
+    divide = function() return require('mare.divided').new end,
     memory = function() return require('mare.measure.report').memory end,
     check = function() return require('mare.schemes.oracle').check end,
     plot = function() return require('mare.draw').show end,

@@ -47,6 +47,15 @@ same('into a box', ranks.exchange(next_rank, box, before, { into = kept }), kept
 same('in a box', kept:at(0, 1), 1 + before / 8)
 same('sum of boxes', ranks.reduce(box, 'sum'):at(1, 0), 4 * size + size * (size - 1) / 16)
 
+local drawn = mare.divide('null').rand({ 1000, 5 }, { seed = 3 })
+local alone = mare.rand({ 1000, 5 }, { seed = 3, device = d })
+for _, axis in ipairs { 0, 1 } do
+    local sums, wanted = (drawn * drawn):sum { axis = axis }, (alone * alone):sum { axis = axis }
+    same('sums of divided arrays', table.concat(sums:totable(), ' '),
+        table.concat(wanted:totable(), ' '))
+end
+same('place in a divided array', drawn:argmax():item(), alone:argmax():item())
+
 for root = 0, size - 1 do
     same('broadcast box', ranks.broadcast(rank == root and box or nil, root):at(0, 3), 3 + root / 8)
     same('broadcast', ranks.broadcast(rank == root and root + 0.25 or nil, root), root + 0.25)

@@ -163,6 +163,15 @@ real('times_root', 1, function(a) return a end, { prefix = 'MR_ROOT * ', level =
 -- The word of element `number`, of a key of two words: kernels/ndarray/philox.h.
 define('philox', 3, { call = 'mr_philox', domain = 'whole numbers', plain = philox.word,
     include = 'ndarray/philox.h', result = function() return 'uint32' end })
+-- The same of element `number` + `first`, a multiple of 4, of a key in one word.
+define('philox_key', 2, { call = 'mr_philox_key', domain = 'whole numbers', plain = philox.key,
+    include = 'ndarray/philox.h', result = function() return 'uint64' end })
+define('philox_from', 3, { call = 'mr_philox_from', domain = 'whole numbers',
+    plain = philox.word_from, include = 'ndarray/philox.h',
+    result = function() return 'uint32' end })
+-- The same of any number, whose neighbours do not share a block of words.
+define('philox_any', 3, { call = 'mr_philox_any', domain = 'whole numbers', plain = philox.word,
+    include = 'ndarray/philox.h', result = function() return 'uint32' end })
 
 -- ---- conversions ----
 

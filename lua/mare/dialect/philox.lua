@@ -38,4 +38,13 @@ function philox.word(number, k0, k1)
     return words[number % 4 + 1]
 end
 
+-- Returns a key of two words as one.
+function philox.key(k0, k1) return k0 + 4294967296ULL * k1 end
+
+-- Returns the word of number + first, of such a key.
+function philox.word_from(number, key, first)
+    return philox.word(tonumber(number) + tonumber(first), tonumber(key % 4294967296ULL),
+        tonumber(key / 4294967296ULL))
+end
+
 return philox

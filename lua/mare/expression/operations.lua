@@ -218,7 +218,13 @@ define('complex', 'reals', function(a, b)
 end, complex)
 
 -- Gives an element's word of random bits, from its number and the two words of the key.
-define('random_word', 'whole numbers', function() return types.uint32, types.int64 end, m.philox)
+local function word_of_key() return types.uint32, types.int64 end
+define('random_word', 'whole numbers', word_of_key, m.philox)
+-- The same of the number that is the sum of an element's and one that is a multiple of 4, or not.
+define('random_word_from', 'whole numbers', word_of_key, function(number, low, high)
+    return m.philox_from(number[1], m.philox_key(low, high), number[2])
+end)
+define('random_word_any', 'whole numbers', word_of_key, m.philox_any)
 
 -- ---- conversions and constants ----
 

@@ -18,6 +18,10 @@ local types = require 'mare.expression.types'
 
 local array = { methods = {}, is = bound.is }
 
+-- What the room `divided/` does with its arrays, which are tables: operation(op, a, b, c), and
+-- node(array), which has `shares` and stands for their nodes.
+array.divided = { is = function() return false end }
+
 -- ---- handles and nodes ----
 
 -- Returns a new handle of a node.
@@ -48,7 +52,10 @@ end
 
 -- Returns the node of a handle.
 function array.node(handle)
-    if not bound.is(handle) then no_array(handle) end
+    if not bound.is(handle) then
+        if array.divided.is(handle) then return (array.divided.node(handle)) end
+        no_array(handle)
+    end
     local node = bound.value(handle)
     local version = node.version
     if version and version.moved then return renewed(handle, node) end
@@ -67,7 +74,7 @@ end
 -- Returns the node of an array, which array.drop gives up. what: the beginning of
 -- an error message
 function array.hold(handle, what)
-    if not bound.is(handle) then
+    if not bound.is(handle) and not array.divided.is(handle) then
         errors.argument('%s: an array is wanted, not %s', what, type(handle))
     end
     return (hold(handle))
@@ -199,9 +206,21 @@ local function binary(op, x, y)
     return (nodes.operation(op, result, computed_in, shape, here, x, y, false))
 end
 
+-- Returns the same of operands of which one is a table: divided arrays, or an error.
+local function of_tables(op, a, b)
+    if not array.divided.is(a) and not array.divided.is(b) then
+        operand(a, op)
+        operand(b, op)
+    end
+    return (array.divided.operation(op, a, b))
+end
+
 -- Returns the handle of an operation on handles and numbers, at least one of which
 -- is an array.
 function array.unary(op, a)
+    if type(a) == 'table' and array.divided.is(a) then
+        return (array.divided.operation(op, a))
+    end
     local x = operand(a, op)
     if type(x) == 'number' then
         errors.argument("'%s': an array is wanted, not %s", op.name, type(a))
@@ -212,6 +231,7 @@ function array.unary(op, a)
 end
 
 function array.binary(op, a, b)
+    if type(a) == 'table' or type(b) == 'table' then return (of_tables(op, a, b)) end
     local x, y = operand(a, op), operand(b, op)
     if type(x) == 'number' and type(y) == 'number' then
         errors.argument("'%s': one operand must be an array", op.name)
@@ -231,6 +251,9 @@ end
 
 -- Returns the elements of yes where the condition holds, otherwise those of no.
 function array.where(condition, yes, no)
+    if array.divided.is(condition) or array.divided.is(yes) or array.divided.is(no) then
+        return array.divided.operation(where, condition, yes, no)
+    end
     local c, x, y = operand(condition, where), operand(yes, where), operand(no, where)
     if type(c) == 'number' then
         errors.argument "'where': the condition must be an array of truth values"

@@ -1,5 +1,6 @@
 -- Makes arrays of nothing, of Lua's tables and of memory. All functions have the options type
--- ('float' if not given) and device (that of MARE_DEVICE, else 'auto').
+-- ('float' if not given) and device (that of MARE_DEVICE, else 'auto'); those of nothing also
+-- rows = { low, high }: the rows low to high - 1 of that array alone.
 
 local array = require 'mare.ndarray.array'
 local bound = require 'bindings.array'
@@ -12,7 +13,7 @@ local types = require 'mare.expression.types'
 
 local creation = {}
 
-local allowed = { type = 'string', device = 'any' }
+local allowed = { type = 'string', device = 'any', rows = 'table' }
 
 -- Returns the type and the device that options name.
 local function settings(what, given, default)
@@ -22,11 +23,43 @@ end
 
 creation.settings = settings
 
+-- Returns the shape of the rows that are wanted of an array of a shape, all if none are given, and
+-- the number of their first element.
+function creation.rows(what, shape, rows)
+    if not rows then return shape, 0 end
+    local low, high = rows[1], rows[2]
+    local is_good = shape.rank > 0 and type(low) == 'number' and type(high) == 'number'
+        and low % 1 == 0 and high % 1 == 0 and 0 <= low and low <= high and high <= shape[1]
+    if not is_good then
+        errors.argument('%s: rows { %s, %s }: two whole numbers are wanted, of the rows of %s',
+            what, tostring(low), tostring(high), tostring(shape))
+    end
+    local sizes = { unpack(shape) }
+    sizes[1] = high - low
+    local part = shapes.of(sizes, #sizes)
+    return part, shape.count > 0 and low * (shape.count / shape[1]) or 0
+end
+
+local seeds = 0
+
+-- Returns a seed for random numbers that are given none: each time another one.
+function creation.new_seed()
+    seeds = seeds + 1
+    return seeds - 1
+end
+
+-- Returns the numbers of elements, from `first` on.
+function creation.numbers(on, type, shape, first)
+    if first == 0 then return array.of(nodes.numbers(on, type, shape)) end
+    return (array.of(nodes.numbers(on, types.int64, shape)) + first):to(type.name)
+end
+
 -- ---- of nothing ----
 
 local function filled(what, sizes, value, given)
     local type, on = settings(what, given)
-    return array.of(array.filled(on, type, shapes.given(what, sizes), value, what))
+    local shape = creation.rows(what, shapes.given(what, sizes), given and given.rows)
+    return array.of(array.filled(on, type, shape, value, what))
 end
 
 -- Returns an array of zeros: mare.zeros({ 3, 4 }, { type = 'double' }).
@@ -64,10 +97,11 @@ function creation.arange(first, stop, step, options)
     end
     local is_whole = first % 1 == 0 and stop % 1 == 0 and step % 1 == 0
     local type, on = settings('arange', options, is_whole and 'int32' or 'float')
-    local count = math.max(0, math.ceil(steps))
     types.check(type, first, 'arange')
     types.check(type, stop, 'arange')
-    local numbers = array.of(nodes.numbers(on, type, shapes.line(count)))
+    local line = shapes.line(math.max(0, math.ceil(steps)))
+    local numbers = creation.numbers(on, type, creation.rows('arange', line,
+        options and options.rows))
     if step ~= 1 then numbers = numbers * step end
     if first ~= 0 then numbers = numbers + first end
     return numbers
@@ -81,7 +115,8 @@ function creation.linspace(first, last, count, options)
     errors.wanted('linspace: last', 'number', last)
     local type, on = settings('linspace', options)
     local shape = shapes.given('linspace', { count })
-    local numbers = array.of(nodes.numbers(on, type, shape))
+    local numbers = creation.numbers(on, type, creation.rows('linspace', shape,
+        options and options.rows))
     if count < 2 then return numbers * 0 + first end
     local half = math.floor(count / 2)
     -- From both ends, so that the last is as exact as the first.
@@ -98,7 +133,8 @@ function creation.eye(rows, columns, options)
     local type, on = settings('eye', options)
     local shape = shapes.given('eye', { rows, columns })
     local int32 = types.int32
-    local row = array.of(nodes.numbers(on, int32, shapes.line(shape[1]))):unsqueeze(1)
+    local row = creation.numbers(on, int32, creation.rows('eye', shapes.line(shape[1]),
+        options and options.rows)):unsqueeze(1)
     local column = array.of(nodes.numbers(on, int32, shapes.line(shape[2])))
     return row:eq(column):to(type.name)
 end

@@ -76,7 +76,7 @@ end
 -- a ^ 2 and other small whole powers are products, of whole numbers up to 64; all
 -- other powers are pow's.
 local function power(a, b)
-    if type(b) == 'number' and array.is(a) then return power_of_number(a, b) end
+    if type(b) == 'number' and type(a) ~= 'number' then return power_of_number(a, b) end
     return array.binary(operations.pow, a, b)
 end
 

@@ -16,18 +16,13 @@ local types = require 'mare.expression.types'
 
 local random = {}
 
-local allowed = { type = 'string', device = 'any', seed = 'number' }
-
-local next_seed = 0
+local allowed = { type = 'string', device = 'any', seed = 'number', rows = 'table' }
 
 -- Returns type, device and the seed of a call; without one each call has another.
 local function settings(what, given, default)
     given = errors.fields(what, given or {}, allowed)
     local seed = given.seed
-    if not seed then
-        seed = next_seed
-        next_seed = next_seed + 1
-    end
+    if not seed then seed = creation.new_seed() end
     if seed % 1 ~= 0 or seed < 0 or seed >= 2 ^ 53 then
         errors.argument('%s: seed %s: a whole number from 0 below 2^53 is wanted', what,
             tostring(seed))
@@ -36,25 +31,33 @@ local function settings(what, given, default)
     return type, on, seed
 end
 
+-- Returns { shape, first }: of what is drawn, and the number of its first element.
+local function drawn_of(what, sizes, options)
+    local shape, first = creation.rows(what, shapes.given(what, sizes), options and options.rows)
+    return { shape = shape, first = first }
+end
+
 -- Returns a word for each element. Words of one seed that have another `sequence`, a number below
 -- 128, are independent.
-local function words(on, shape, seed, sequence)
-    local numbers = nodes.numbers(on, types.int64, shape)
+local function words(on, drawn, seed, sequence)
+    local shape = drawn.shape
+    local numbers = array.hold(creation.numbers(on, types.int64, shape, drawn.first), 'random')
     local low, high = seed % 2 ^ 32, math.floor(seed / 2 ^ 32) + sequence * 2 ^ 24
-    local op = operations.random_word
+    local op = drawn.first == 0 and operations.random_word
+        or drawn.first % 4 == 0 and operations.random_word_from or operations.random_word_any
     local key = nodes.operation(op, types.uint32, types.int64, shape, on, numbers, low, high)
-    return array.of(key)
+    return array.drop(numbers, array.of(key))
 end
 
 -- Returns uniform reals in (0, 1]: a float is (word / 256 + 1) / 2^24, a double has the 32 bits
 -- of a word and 20 of another one: (word + (other / 2^12 + 1) / 2^20) / 2^32.
-local function open_uniform(on, shape, seed, type, sequence)
+local function open_uniform(on, drawn, seed, type, sequence)
     if type == types.double then
-        local low = array.binary(operations.shift_right, words(on, shape, seed, sequence + 64), 12)
-        local high = words(on, shape, seed, sequence):double()
+        local low = array.binary(operations.shift_right, words(on, drawn, seed, sequence + 64), 12)
+        local high = words(on, drawn, seed, sequence):double()
         return (high + (low:double() + 1) * 2 ^ -20) * 2 ^ -32
     end
-    local word = array.binary(operations.shift_right, words(on, shape, seed, sequence), 8)
+    local word = array.binary(operations.shift_right, words(on, drawn, seed, sequence), 8)
     return (word:float() + 1) * 2 ^ -24
 end
 
@@ -70,9 +73,9 @@ end
 -- process has its own.
 function random.rand(sizes, options)
     local type, on, seed = settings('rand', options)
-    local shape = shapes.given('rand', sizes)
+    local drawn = drawn_of('rand', sizes, options)
     local computed = real_type('rand', type)
-    local open = open_uniform(on, shape, seed, computed, 0)
+    local open = open_uniform(on, drawn, seed, computed, 0)
     return (open - (computed == types.double and 2 ^ -52 or 2 ^ -24)):to(type.name)
 end
 
@@ -80,10 +83,10 @@ end
 -- transform: mare.randn({ 1000 }, { seed = 1 }).
 function random.randn(sizes, options)
     local type, on, seed = settings('randn', options)
-    local shape = shapes.given('randn', sizes)
+    local drawn = drawn_of('randn', sizes, options)
     local computed = real_type('randn', type)
-    local radius = (-2 * open_uniform(on, shape, seed, computed, 1):log()):sqrt()
-    return (radius * (open_uniform(on, shape, seed, computed, 2) * (2 * math.pi)):cos())
+    local radius = (-2 * open_uniform(on, drawn, seed, computed, 1):log()):sqrt()
+    return (radius * (open_uniform(on, drawn, seed, computed, 2) * (2 * math.pi)):cos())
         :to(type.name)
 end
 
@@ -101,7 +104,7 @@ function random.randint(first, stop, sizes, options)
     end
     types.check(type, first, 'randint')
     types.check(type, stop - 1, 'randint')
-    local word = words(on, shapes.given('randint', sizes), seed, 3):uint64()
+    local word = words(on, drawn_of('randint', sizes, options), seed, 3):uint64()
     local scaled = array.binary(operations.shift_right, word * range, 32):int64()
     return (scaled + first):to(type.name)
 end
@@ -117,7 +120,7 @@ function random.permutation(count, options)
             tostring(count))
     end
     local _, on, seed = settings('permutation', options, 'int32')
-    local line = shapes.line(count)
+    local line = { shape = shapes.line(count), first = 0 }
     local high = words(on, line, seed, 4):uint64() * 2 ^ 32
     return (high + words(on, line, seed, 5):uint64()):argsort()
 end

@@ -13,7 +13,8 @@ local order = require 'mare.expression.reduce_text'
 local shapes = require 'mare.expression.shapes'
 local types = require 'mare.expression.types'
 
-local reduce = {}
+-- divided(what, node, reductions, options): what the room `divided/` does with its arrays
+local reduce = { divided = nil }
 local Array = array.methods
 
 -- ---- axes ----
@@ -54,13 +55,18 @@ local function key_of(reductions)
     return table.concat(list, ' ')
 end
 
+-- Whether elements of a shape are reduced as rows: see reduce_text.lua.
+local function goes_by_rows(shape, kept, reduced)
+    return kept[#kept] ~= shape.rank and shape_of(shape, reduced).count > order.run or #kept == 0
+end
+
 -- Reduces a node once: each reduction gives one value for each block of each result. Returns held
 -- leaves, one for each reduction, of the shape { results, blocks } or, of columns, { blocks,
--- results }; the number of blocks; and whether they are rows.
-local function pass(node, reductions, kept, reduced)
+-- results }; the number of blocks; and whether they are rows, unless that is said.
+local function pass(node, reductions, kept, reduced, is_row)
     local shape = node.shape
     local results, count = shape_of(shape, kept).count, shape_of(shape, reduced).count
-    local is_row = kept[#kept] ~= shape.rank and count > order.run or #kept == 0
+    if is_row == nil then is_row = goes_by_rows(shape, kept, reduced) end
     local blocks = math.ceil(count / (is_row and order.block or order.run))
     local versions, leaves = {}, {}
     for k, reduction in ipairs(reductions) do
@@ -78,9 +84,9 @@ local function pass(node, reductions, kept, reduced)
     return leaves, blocks, is_row
 end
 
--- Returns held leaves of the shape { results } that hold the reduced values.
-local function reduced_leaves(node, reductions, kept, reduced)
-    local leaves, all_blocks, all_rows = pass(node, reductions, kept, reduced)
+-- Returns held leaves of the shape { results } that hold the reduced values of the blocks that a
+-- pass has given.
+local function of_blocks(leaves, reductions, all_blocks, all_rows)
     for k, leaf in ipairs(leaves) do
         local blocks, is_row = all_blocks, all_rows
         while blocks > 1 do
@@ -92,6 +98,11 @@ local function reduced_leaves(node, reductions, kept, reduced)
         leaves[k] = leaf
     end
     return leaves
+end
+
+local function reduced_leaves(node, reductions, kept, reduced)
+    local leaves, blocks, is_row = pass(node, reductions, kept, reduced)
+    return of_blocks(leaves, reductions, blocks, is_row)
 end
 
 -- Returns the array of a shape that shows the memory of a held leaf, which is given up.
@@ -140,6 +151,7 @@ local function reduced_arrays(what, node, reductions, options)
         end
         return array.drop(node, made)
     end
+    if node.shares then return reduce.divided(what, node, reductions, options) end
     if options.compensated then
         made[1] = compensated(node, reductions[1].type, kept, reduced, shape)
         return array.drop(node, made)
@@ -149,6 +161,11 @@ local function reduced_arrays(what, node, reductions, options)
     end
     return array.drop(node, made)
 end
+
+reduce.split, reduce.shape_of, reduce.kept_shape = split, shape_of, kept_shape
+reduce.goes_by_rows, reduce.pass, reduce.of_blocks, reduce.shown = goes_by_rows, pass, of_blocks,
+    shown
+reduce.arrays = reduced_arrays
 
 local function reduced_array(what, node, name, type, options)
     return reduced_arrays(what, node, { { name = name, type = type } }, options)[1]
@@ -276,22 +293,30 @@ function Array:min(options) return extreme(self, 'min', 'least', options) end
 -- Returns the greatest element, or the greatest along axes; NaN if one is NaN.
 function Array:max(options) return extreme(self, 'max', 'greatest', options) end
 
+-- Returns the numbers of the elements along an axis, the other axes being of one element; of a
+-- divided array also those of all, where axis is nil.
+local function numbers_along(node, axis)
+    if not axis then return array.divided.numbers(node, node.shape) end
+    local sizes = {}
+    for k = 1, node.shape.rank do sizes[k] = k == axis + 1 and node.shape[k] or 1 end
+    local shape = shapes.of(sizes, #sizes)
+    if node.shares and axis == 0 then return array.divided.numbers(node, shape) end
+    return array.of(nodes.numbers(node.device, types.int32, shape))
+end
+
 -- Returns the number of the first extreme element, of all or along one axis.
 local function place(self, what, name, given)
     local options = options_of(what, given)
-    if options.axis == nil then
+    if options.axis == nil and not array.divided.is(self) then
         self, options = Array.flatten(self), { axis = 0 }
-    elseif type(options.axis) ~= 'number' then
+    elseif options.axis ~= nil and type(options.axis) ~= 'number' then
         errors.argument('%s: axis must be one number', what)
     end
     local node = array.hold(self, what)
-    local axis = shapes.axis(node.shape, options.axis, what)
-    local size = node.shape[axis + 1]
+    local axis = options.axis and shapes.axis(node.shape, options.axis, what)
+    local size = axis and node.shape[axis + 1] or node.shape.count
     local best = extreme(self, what, name, { axis = axis, keep = true })
-    local sizes = {}
-    for k = 1, node.shape.rank do sizes[k] = k == axis + 1 and size or 1 end
-    local shape = shapes.of(sizes, #sizes)
-    local numbers = array.of(nodes.numbers(node.device, types.int32, shape))
+    local numbers = numbers_along(node, axis)
     local is_best = self:eq(best)
     if node.type.kind == 2 then
         is_best = array.binary(operations.logical_or, is_best, self:isnan())

@@ -128,7 +128,7 @@ void scan_once(MR_GLOBAL VALUE *out, const MR_GLOBAL TYPE *from, MR_GLOBAL ulong
         if (b >= all) break;
         mr_index start = block_start(b, blocks, count);
         int n = block_size(b, blocks, count);
-        scan_block(tile, runs, sections, from + start, n);
+        scan_block(tile, runs, sections, from + start, n, 1);
         VALUE before = exchange(own, sums, words + 1, p, sections[SECTIONS]);
         store_block(out + start, tile, runs, sections, before, n);
         MR_BARRIER();

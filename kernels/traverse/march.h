@@ -66,7 +66,7 @@ MR_FN real march_strip(const MR_GLOBAL real *src, MR_GLOBAL real *dst, int low, 
     MR_UNROLL(1)
     for (; j < y.first + REACH; ++j)        /* what comes out is not in the strip yet */
         next_row(&r, &t, x, y, &on, j, shared, x_first, &q);
-    MR_UNROLL(2)
+    MR_UNROLL(ROWS_OF_A_TURN)
     for (; j < y.end + REACH; ++j) {
         next_row(&r, &t, x, y, &on, j, shared, x_first, &q);
         if (x_first) source_interior(&q, &on, j - REACH, y.k);

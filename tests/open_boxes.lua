@@ -88,11 +88,12 @@ local function pieces_of(list, which)
 end
 
 -- Returns the description of a row of `count` boxes along x or y, the boxes (see draw_boxes, with a
--- title each), and the depth at a place.
-function boxes.draw_row(scheme, seed, count, device)
+-- title each), and the depth at a place. along_x: rows of finite volumes lie along x only, as those
+-- along y take five times as long on PoCL.
+function boxes.draw_row(scheme, seed, count, device, along_x)
     local draw, pick = lot(seed)
     local list, cells = draw_boxes(draw, pick, count)
-    local is_along_x = draw(1) < 0.5 or scheme == 'cdklm' or scheme == 'kurganov_petrova'
+    local is_along_x = draw(1) < 0.5 or along_x and limits[scheme] == 1
     local friction = pick(frictions)
     local names = is_along_x and { 'south', 'north', 'west', 'east' }
         or { 'west', 'east', 'south', 'north' }

@@ -55,7 +55,7 @@ describe('no energy comes from open sides', function()
     local first = 1000 * tonumber(os.getenv 'MARE_TEST_SEED' or 1)
     for k, scheme in ipairs { 'linear', 'nonlinear', 'cdklm', 'kurganov_petrova' } do
         it('to ten boxes of ' .. scheme, function()
-            local desc, list, depth = boxes.draw_row(scheme, first + k, 10, name)
+            local desc, list, depth = boxes.draw_row(scheme, first + k, 10, name, true)
             follow(desc, list, 1e4, function(sim) return boxes.energies(sim, list, depth) end)
         end)
     end

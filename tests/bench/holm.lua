@@ -200,11 +200,10 @@ end
 
 -- ---- energy ----
 
-local function add_energy(device, found, cells)
-    local meter, reason = energy.open(device)
-    if not meter then return reason end
+-- Returns why nothing was measured, if so.
+local function add_energy(device, meter, found, cells)
     local last
-    local result, why = meter:measure { units = found.units * cells, run = function()
+    local result, why = meter:measure { units = found.units * cells, seconds = 0.8, run = function()
         found.run()
         local event = device:event()
         event:record()
@@ -268,7 +267,8 @@ local function run(device, n, options)
     print(('%s, %s, %d^2 cells'):format(device.name, device.info.model, n))
     print(('%-32s %8s %9s %16s %6s %9s %9s %7s %8s %10s %9s'):format('rung', 'block', 'Mcells/s',
         'gain', 'copy %', 'registers', 'local, B', 'occup.%', 'watts', 'Mcells/J', 'differs'))
-    local first, gains, reason
+    local first, gains, meter, reason
+    if options.energy then meter, reason = energy.open(device) end
     local list = record.few(rungs, { rungs[8] })
     for k = 1, #list + 1 do
         local rung = list[k]
@@ -276,7 +276,7 @@ local function run(device, n, options)
             or rung.retuned and retune(device, r, rung)
             or measure(device, r, rung, record.few(blocks[1], blocks[7]))
         first, gains = first or found, gains or {}
-        if options.energy then reason = add_energy(device, found, n * n) or reason end
+        if meter then reason = add_energy(device, meter, found, n * n) or reason end
         gains[k] = report(device, n, found, first, copy)
         found.run = nil
         collectgarbage()

@@ -34,7 +34,7 @@ def pycuda(job):
     version = '.'.join(map(str, __import__('pycuda').VERSION))
 
     def zoom(text, out):
-        size, grid = np.int32(job['size']), grid_of(job['size'])
+        size, grid = job['size'], grid_of(job['size'])
         begin = now()
         options = ['-std=c++17'] + job['options']
         module = SourceModule(text, no_extern_c=True, options=options, cache_dir=False)
@@ -56,8 +56,9 @@ def pycuda(job):
                 left, top, step = map(f, job['views'][k])
                 began.record(compute)
                 start = now()
-                escape(size, size, f(job['centre'][0]), low, f(job['centre'][1]), low, left, top,
-                       step, limit, times, block=GROUP + (1,), grid=grid, stream=compute)
+                escape(np.int32(size), np.int32(size), f(job['centre'][0]), low,
+                       f(job['centre'][1]), low, left, top, step, limit, times,
+                       block=GROUP + (1,), grid=grid, stream=compute)
                 out['launch'].append(now() - start)
                 ready.record(compute)
                 copy.wait_for_event(ready)

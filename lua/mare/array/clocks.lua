@@ -90,15 +90,18 @@ function Clocks:start(at)
     for k = 1, #self.list do self.list[k]:start(at) end
 end
 
--- Puts the largest rate of all devices of all ranks in the place of each one's own. Waits.
-local function learn_rate(self)
+-- Puts the largest rate of all devices of all ranks in the place of each one's own. Waits; cells
+-- for the exchange of the next step, if that is given, come along.
+local function learn_rate(self, following)
     local rates, largest = self.rates, 0
     for k = 1, #rates do
         self.list[k].rate:run()
         self.maxima:at(k):download(rates[k].download)
     end
+    if following then following:begin() end
+    for k = 1, #rates do rates[k].stream:wait() end
+    if following then following:start() end
     for k = 1, #rates do
-        rates[k].stream:wait()
         local rate = rates[k].host.data[0]
         if rate ~= rate or rate > largest then largest = rate end
     end
@@ -110,9 +113,10 @@ local function learn_rate(self)
 end
 
 -- Queues what notes a step that was taken and chooses the next dt. Behind it all
--- devices have taken the step.
-function Clocks:tick()
-    if self.rates then learn_rate(self)
+-- devices have taken the step. following: the exchange of a step that is queued
+-- right behind, if any
+function Clocks:tick(following)
+    if self.rates then learn_rate(self, following)
     elseif not self.meets then self.maxima:exchange() end
     together(self.ticks)
 end

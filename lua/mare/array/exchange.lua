@@ -272,15 +272,49 @@ function exchange.new(fields, boundaries, scheme, which, fraction)
     return self
 end
 
+local function pack(axis)
+    for k = 1, #axis.links do axis.links[k]:pack() end
+end
+
+local function start(axis)
+    for k = 1, #axis.links do axis.links[k]:start() end
+end
+
+local function finish(axis)
+    for k = 1, #axis.links do axis.links[k]:finish() end
+end
+
 -- Moves the strips of an axis. Between ranks, and devices that do not reach each other, the host
 -- waits for its devices, and for other ranks.
 local function move(self, axis)
-    local links = axis.links
-    for k = 1, #links do links[k]:pack() end
+    pack(axis)
     for k = 1, axis.is_staged and #self.devices or 0 do self.devices[k].stream:wait() end
-    for k = 1, #links do links[k]:start() end
-    for k = 1, #links do links[k]:finish() end
+    start(axis)
+    finish(axis)
 end
+
+-- Queues as much of run() as there is before the host waits for its devices. Whoever does that next
+-- calls start() then, and run() does the rest.
+function Exchange:begin()
+    for a = 1, 2 do
+        local axis = self.axes[a]
+        if axis.is_staged then
+            pack(axis)
+            self.begun = a
+            return
+        end
+        if #axis.links > 0 then move(self, axis) end
+        for k = 1, #axis.needed do axis.needed[k]:run() end
+    end
+    self.begun = 3
+end
+
+function Exchange:start()
+    if self.begun < 3 then start(self.axes[self.begun]) end
+end
+
+-- Lets run() begin anew.
+function Exchange:forget() self.begun = nil end
 
 -- Queues everything; only what moves between devices or ranks waits. is_shown: for output, not for
 -- a step, which may do without some ghost cells: behind walls that are shut, and where a part goes
@@ -289,11 +323,13 @@ end
 -- Where cells of other devices are read in place, a barrier stands before each axis that does so,
 -- and behind the last where what was read may be overwritten before the next tick.
 function Exchange:run(is_shown, is_next)
-    local is_ordered, barrier = is_next, self.barrier
-    for a = 1, 2 do
+    local is_ordered, barrier, begun = is_next, self.barrier, self.begun
+    self.begun = nil
+    for a = begun or 1, 2 do
         local axis = self.axes[a]
         local launches = is_shown and axis.launches or axis.needed
-        if #axis.links > 0 then move(self, axis) end
+        if a == begun then finish(axis)
+        elseif #axis.links > 0 then move(self, axis) end
         if axis.is_joint and #launches > 0 and not is_ordered then
             barrier:run()
             is_ordered = true

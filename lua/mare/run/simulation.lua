@@ -145,8 +145,9 @@ local function ends_of(self, axis)
     return 'other', 'now'
 end
 
--- Queues the kernels of one step that sweeps along `axis` first.
-local function queue_step(self, axis)
+-- Queues the kernels of one step that sweeps along `axis` first. following: the axis of another
+-- that is queued right behind, if any
+local function queue_step(self, axis, following)
     local states, exchanges = self.states, self.exchanges[axis]
     local before, after = ends_of(self, axis)
     for k = 1, #states[1].sweeps[axis] do
@@ -159,7 +160,14 @@ local function queue_step(self, axis)
         self.exchange_of[after]:run(true)
         self.particles:half(2, after)
     end
-    self.clocks:tick()
+    self.clocks:tick(following and not self.particles and self.exchanges[following][1])
+end
+
+local axes = { 'x', [0] = 'y' }
+
+-- Queues so many steps, x first.
+local function queue_steps(self, count)
+    for k = 1, count do queue_step(self, axes[k % 2], k < count and axes[(k + 1) % 2]) end
 end
 
 -- Queues an even number of steps, x first, which tick the clock themselves.
@@ -186,16 +194,13 @@ local function make_plans(self)
     local made = {}
     made.x = record(function() queue_step(self, 'x') end, 'a step, x first')
     made.y = record(function() queue_step(self, 'y') end, 'a step, y first')
-    made.pair = record(function()
-        made.x:run()
-        made.y:run()
-    end, 'two steps')
+    made.pair = record(function() queue_steps(self, 2) end, 'two steps')
     local sequence = self.states[1].sweeps.sequence
     if sequence and (self.particles or self.exchanges.x[1]:reads_clock()) then sequence = nil end
     self.all_steps = sequence and sequence.all
     made.block = record(function()
         if sequence and not sequence.all then queue_sequence(self, block_steps)
-        else made.pair:run(block_steps / 2) end
+        else queue_steps(self, block_steps) end
     end, 'many steps')
     self.plans = made
 end
@@ -510,6 +515,7 @@ function Simulation:step(n)
         errors.argument('simulation: step(%s): a whole number is wanted', tostring(n))
     end
     local own = self.plans
+    for _, e in pairs(self.exchange_of) do e:forget() end
     local along_y = (self.now.steps + (self.first == 'x' and 0 or 1)) % 2 == 1
     self.version, self.unread = self.version + 1, true
     if along_y and n > 0 then

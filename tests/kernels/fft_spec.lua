@@ -295,6 +295,21 @@ for _, d in ipairs(part.devices()) do
             assert.equal(0, (y - expected):abs():max():item())
         end)
 
+        it('complex halves are transformed on ' .. d.name, function()
+            local x = numbers(d, { 3, 64, 2 }, 'half')
+            local parts = x:float()
+            local whole = parts { {}, {}, 0 }:complex(parts { {}, {}, 1 })
+            local plan = fft.plan { shape = { 3, 64 }, type = 'complex_half', device = d,
+                norm = 'ortho' }
+            local y = plan(x)
+            assert.same({ 'half', { 3, 64, 2 } }, { y.type, y.shape })
+            parts = y:float()
+            assert.is_true(error_of(parts { {}, {}, 0 }:complex(parts { {}, {}, 1 }),
+                fft.fft(whole, { norm = 'ortho' })) < 2 ^ -12)
+            plan(x, { out = x })
+            assert.equal(0, (x - y):abs():max():item())
+        end)
+
         it('views are transformed as they lie on ' .. d.name, function()
             local x = numbers(d, { 3, 4, 8, 10 }, 'float', true)
             local view = x { {}, { 0, 4, 2 }, {}, { 9, nil, -3 } }:transpose(3, 0, 2, 1)
@@ -355,6 +370,7 @@ it('kernels of transforms compile for CUDA', function()
         { shape = { 1007 }, type = 'float', transform = 'rfft' },
         { shape = { 8, 1024 }, type = 'float', transform = 'rfft',
             load = function(x, i) return x * fft.maths.cos(i) end },
+        { shape = { 8, 64 }, type = 'complex_half' },
         { shape = { 10007 }, type = 'complex_float' },
         { shape = { 16, 1024 }, type = 'complex_float', axes = 0 },
     }
@@ -402,5 +418,11 @@ it('what cannot be transformed is named', function()
     refused(function() filter(c) end, 'numbers.width')
     refused(function() filter(c, { numbers = { width = 1, height = 2 } }) end, 'height', 'width')
     refused(function() filter(c, { numbers = { width = 1 }, aside = c }) end, 'no function aside')
+    local halved = fft.plan { shape = { 4 }, type = 'complex_half', device = null }
+    refused(function() halved(x) end, 'complex_half', 'float { 4, 6 }')
+    refused(function() fft.plan { shape = { 4 }, device = null, type = 'complex_double',
+        result = 'complex_half' } end, 'complex_half')
+    refused(function() fft.plan { shape = { 4 }, device = null, type = 'complex_half',
+        backend = 'cufft' } end, 'cufft')
     refused(function() fft.plan { shape = { 4 }, transform = 'dct' } end, 'dct', 'rfft')
 end)

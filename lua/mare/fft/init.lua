@@ -13,9 +13,9 @@
 
 local array = require 'mare.ndarray.array'
 local errors = require 'bindings.errors'
+local halves = require 'mare.fft.halves'
 local plans = require 'mare.fft.plan'
 local shapes = require 'mare.expression.shapes'
-local types = require 'mare.expression.types'
 
 local fft = {}
 
@@ -89,7 +89,11 @@ local plan_fields = { shape = 'table', type = 'string', device = 'any', axes = '
 -- the number of the transform; store with each result. They become parts of the kernel, and are
 -- written with operators and the functions of mare.fft.maths. numbers: names of what they get as
 -- fourth argument, a table, by the call: power(x, { numbers = { width = 3 } }). result: the type
--- that real results are rounded to.
+-- that real results are rounded to. type = 'complex_half': the array is one of halves that has one
+-- axis more, of 2 numbers, the real and the imaginary part, and so has the result; with
+-- result = 'complex_half' that of other numbers. Kernels compute in float and round once, so that
+-- each part has a relative error of up to 2^-11 of itself; those above 65504 become infinite, for
+-- which norm = 'ortho' is: the sum of n numbers grows with n.
 -- 'filter' transforms, takes filter(y, k, number, numbers) for each number of the transform, k
 -- being its place along the first of the axes, and transforms back, the middle by one kernel.
 -- aside(y, k, number, numbers) returns a list of { place, value }: bytes that are stored at places
@@ -99,7 +103,7 @@ function fft.plan(desc)
     errors.fields(what, desc, plan_fields)
     local shape = shapes.given(what, errors.wanted('fft.plan: shape', 'table', desc.shape))
     return plans.of { what = what, transform = desc.transform or 'fft', shape = shape,
-        type = types.named(desc.type or 'complex_float', what),
+        type = halves.named(desc.type or 'complex_float', what),
         device = array.device(desc.device, what), axes = desc.axes or last_axes(what, shape, 1),
         n = desc.n, norm = desc.norm, load = desc.load, store = desc.store,
         backend = desc.backend, filter = desc.filter, aside = desc.aside, numbers = desc.numbers,

@@ -8,7 +8,7 @@ local composed = require 'mare.fft.composed'
 local dialect = require 'mare.dialect.nodes'
 local ends = require 'mare.stages.ends'
 local errors = require 'bindings.errors'
-local evaluate = require 'mare.expression.evaluate'
+local halves = require 'mare.fft.halves'
 local host = require 'mare.stages.host'
 local kernels = require 'mare.fft.kernels'
 local library = require 'mare.fft.library'
@@ -111,12 +111,15 @@ local function stored_type(what, desc, own, real)
     elseif store and not is_complex(result) then
         dialect.wrap(result, what .. ': store')
     end
-    if not desc.result then return is_whole and own or types[real] end
-    local wanted = types.named(desc.result, what .. ': result')
+    local is_halved = desc.type == halves.type and is_whole
+    if not desc.result then return is_halved and halves.type or is_whole and own or types[real] end
+    local wanted = halves.named(desc.result, what .. ': result')
+    if is_whole and wanted == halves.type and real == 'float' then return wanted end
     if is_whole or wanted.complex or wanted.kind == 0 or wanted.kind == 1 and wanted.bits > 16
         or wanted.kind == 2 and wanted.name ~= 'half' and wanted.name ~= real then
         errors.argument("%s: result = '%s' of %s numbers (allowed of real ones: half, %s, integers "
-            .. 'of up to 16 bits)', what, desc.result, is_whole and 'complex' or 'real', real)
+            .. 'of up to 16 bits; of complex floats: complex_half)', what, desc.result,
+            is_whole and 'complex' or 'real', real)
     end
     return wanted
 end
@@ -201,6 +204,21 @@ local function check_functions(desc)
     end
 end
 
+-- Raises an error if complex halves, of what is transformed or of the result, cannot be.
+local function check_halves(desc, steps, result)
+    local function check(type, step)
+        if type ~= halves.type then return end
+        if desc.backend == 'cufft' then
+            errors.argument("%s: backend 'cufft' takes no complex_half", desc.what)
+        elseif not desc.device.is_null and not axis.is_direct(desc.device, step) then
+            errors.argument('%s: complex_half is for lengths that kernels take, not for %d',
+                desc.what, step.n)
+        end
+    end
+    check(desc.type, steps[1])
+    check(result, steps[#steps])
+end
+
 -- Returns a plan. desc: { what: the beginning of messages, transform: 'fft', 'ifft', 'rfft',
 -- 'irfft' or 'filter', shape, type, device, axes, n, norm, load, store, filter, aside, numbers,
 -- result, backend }
@@ -221,22 +239,32 @@ function plan.of(desc)
     local is_inverse = last.is_inverse or transform == 'filter'
     last.scale = scale_of(what, desc.norm, lengths, is_inverse)
     steps[1].load, last.store = desc.load, desc.store or last.store
+    local result = stored_type(what, desc, own, real)
+    check_halves(desc, steps, result)
     local by_library = library.of({ what = what, backend = desc.backend, transform = transform,
         axes = axes, lengths = lengths, load = desc.load, store = desc.store }, desc.device, real,
         shape, last.to)
     return setmetatable({ what = what, shape = shape, type = desc.type, device = desc.device,
         steps = steps, complex = complex, own = own, is_inverse = is_inverse,
         library = by_library, numbers = desc.numbers, has_aside = desc.aside ~= nil,
-        result = stored_type(what, desc, own, real) }, Plan)
+        result = result }, Plan)
 end
 
 -- ---- running ----
+
+-- Returns a leaf as plans see it, where complex halves are wanted: with the numbers that it shows.
+local function shown(leaf, type)
+    local shape = leaf.shape
+    local is_shown = type == halves.type and leaf.type == types.half and shape.rank > 1
+        and shape[shape.rank] == 2
+    return is_shown and halves.packed(leaf) or leaf
+end
 
 -- Returns the leaf that a result is stored in: that of the array `out`. from: the leaf of what is
 -- transformed
 local function target_of(self, out, from)
     local what, shape = self.what, self.steps[#self.steps].to
-    local leaf = array.leaf(out, what .. ': out')
+    local leaf = shown(array.leaf(out, what .. ': out'), self.result)
     local is_same, here, there = leaf.version == from.version, self.device, leaf.device
     if leaf.shape ~= shape or leaf.type ~= self.result or here ~= there then
         errors.argument('%s: out is %s %s on %s: %s %s on %s is wanted', what, leaf.type.name,
@@ -259,6 +287,7 @@ local function leaf_of(self, step, from, is_own, type, into)
         from.refs = from.refs + 1
         return from
     end
+    if type == halves.type then return halves.new_leaf(self.device, step.to) end
     return nodes.new_leaf(self.device, type, step.to)
 end
 
@@ -361,15 +390,14 @@ function Plan:__call(x, options)
     options = errors.fields(self.what, options or {}, call_fields)
     local out, values = options.out, values_of(self, options.numbers)
     local aside = aside_of(self, options.aside)
-    local node = array.hold(x, self.what)
-    local own, there = self.device, node.device
-    if node.shape ~= self.shape or node.type ~= self.type then
+    local leaf = shown(array.leaf(x, self.what), self.type)
+    local own, there = self.device, leaf.device
+    if leaf.shape ~= self.shape or leaf.type ~= self.type then
         errors.argument('%s: the plan is for %s %s, the array is %s %s', self.what,
-            self.type.name, tostring(self.shape), node.type.name, tostring(node.shape))
+            self.type.name, tostring(self.shape), leaf.type.name, tostring(leaf.shape))
     elseif own ~= there then
         errors.argument('%s: the plan is on %s, the array on %s', self.what, own.name, there.name)
     end
-    local leaf = evaluate.node(node)
     local into = out and target_of(self, out, leaf)
     if self.library then
         leaf = library.run(self, leaf, into)
@@ -378,6 +406,7 @@ function Plan:__call(x, options)
     end
     if into then nodes.release(into) end
     if aside then nodes.release(aside) end
+    if leaf.type == halves.type then leaf = halves.unpacked(leaf) end
     return array.drop(leaf, out or array.of(leaf))
 end
 

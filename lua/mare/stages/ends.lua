@@ -68,6 +68,9 @@ end
 
 local function element_text(type, at, part)
     if type.name == 'half' then return ('mr_half_load(in, %s)'):format(at) end
+    if type.name == 'complex_half' then
+        return ('mr_half_load(in, 2 * (%s)%s)'):format(at, part == '.im' and ' + 1' or '')
+    end
     local text = ('in[%s]%s'):format(at, part)
     return type.kind < 2 and '(real)' .. text or text
 end
@@ -216,6 +219,10 @@ local function write(w, d, k, value, half)
     local at = (to.unit == 'axis' and 'out_at + %s' or 'out_at + (%s) * out_n'):format(k)
     if to.type.complex then
         local re, im = w:values { value.re, value.im }
+        if to.type.name == 'complex_half' then
+            w:line('mr_half_store(out, 2 * (%s), %s);', at, re)
+            return w:line('mr_half_store(out, 2 * (%s) + 1, %s);', at, im)
+        end
         w:line('out[%s].re = %s;', at, re)
         w:line('out[%s].im = %s;', at, im)
     elseif to.type.name == 'half' then

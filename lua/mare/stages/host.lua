@@ -53,9 +53,9 @@ end
 -- ---- steps of plans on null devices ----
 
 -- Returns the value of number k of a line before the transform. line: { data, at, stride,
--- count, read }
+-- count, get, put }
 local function loaded(step, line, k, batch)
-    local value = k < line.count and line.read(line.data[line.at + k * line.stride]) or 0
+    local value = k < line.count and line.get(line.at + k * line.stride) or 0
     if type(value) == 'boolean' then value = value and 1 or 0 end
     if type(value) ~= 'number' then value = { re = value.re, im = value.im } end
     if step.load then value = step.load(value, k, batch, step.values) end
@@ -95,9 +95,9 @@ end
 
 -- Returns the nearest number of a type.
 local function converted(to, value)
-    if to.type.kind == 2 then return to.type.name == 'half' and half_of(value) or value end
-    local least = to.type.signed and -2 ^ (to.type.bits - 1) or 0
-    return math.min(math.max(math.floor(value + 0.5), least), least + 2 ^ to.type.bits - 1)
+    if to.kind == 2 then return to.name == 'half' and half_of(value) or value end
+    local least = to.signed and -2 ^ (to.bits - 1) or 0
+    return math.min(math.max(math.floor(value + 0.5), least), least + 2 ^ to.bits - 1)
 end
 
 local function run_line(step, from, to, batch)
@@ -109,9 +109,7 @@ local function run_line(step, from, to, batch)
         if step.is_inverse then re, im = im, re end
         local value = step.kind == 'irfft' and re or { re = re, im = im }
         if step.store then value = step.store(value, k, batch, step.values) end
-        local at = to.at + k * to.stride
-        to.data[at] = type(value) == 'number' and converted(to, value)
-            or to_complex(value.re, value.im)
+        to.put(to.at + k * to.stride, value)
     end
 end
 
@@ -132,9 +130,24 @@ local function places_of(leaf, along)
 end
 
 local function line_of(leaf, along)
-    return { data = bound.address(leaf.version.cell, leaf.type.name), at = 0,
-        stride = strides.own(leaf)[along], count = leaf.shape[along], type = leaf.type,
-        read = bound.reader(leaf.type.name) }
+    local line = { at = 0, stride = strides.own(leaf)[along], count = leaf.shape[along] }
+    local is_halved, name = leaf.type.name == 'complex_half', leaf.type.name
+    local data = bound.address(leaf.version.cell, is_halved and 'half' or name)
+    local read = bound.reader(is_halved and 'half' or name)
+    function line.get(i)
+        if is_halved then return { re = read(data[2 * i]), im = read(data[2 * i + 1]) } end
+        return read(data[i])
+    end
+    function line.put(i, value)
+        if is_halved then
+            data[2 * i], data[2 * i + 1] = half_of(value.re), half_of(value.im)
+        elseif type(value) == 'number' then
+            data[i] = converted(leaf.type, value)
+        else
+            data[i] = to_complex(value.re, value.im)
+        end
+    end
+    return line
 end
 
 -- Runs a step of a plan on a null device, whose memory is the host's. from, to: leaves, or twice

@@ -67,9 +67,11 @@ def notices(bundle, found):
              'fonts-dejavu-core'}
     there = {os.path.basename(path)[:-4]: path
              for path in sorted(glob.glob(os.path.join(bundle, 'share', 'doc', '*.txt')))}
+    answer = subprocess.run(['dpkg', '-S', *('*/' + name for name in found)],
+                            capture_output=True, text=True)
+    owned = [line.split(': ') for line in answer.stdout.splitlines()]
     for name in found:
-        answer = subprocess.run(['dpkg', '-S', '*/' + name], capture_output=True, text=True)
-        owners = {line.split(':')[0] for line in answer.stdout.splitlines()}
+        owners = {owner.split(':')[0] for owner, path in owned if path.endswith('/' + name)}
         if not (owners & set(there) or name.startswith('libmare')):
             sys.exit('wheel.py: there is no notice of the licence of %s' % name)
         names |= owners

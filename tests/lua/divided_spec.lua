@@ -140,6 +140,24 @@ describe('divided arrays', function()
         fails(function() on.full({}, 1) end, nil, 'axes')
     end)
 
+    it('are transformed along all axes', function()
+        local complex = function(m, shape)
+            return m.rand(shape, { seed = 1 }):complex(m.rand(shape, { seed = 2 }))
+        end
+        both(function(m)
+            return mare.fft.fft2(complex(m, { 6, 10 })):abs(),
+                mare.fft.fft(complex(m, { 6, 4 })):imag(),
+                mare.fft.fftn(complex(m, { 4, 5, 6 })):real(),
+                mare.fft.rfft(m.rand({ 6, 4 }, { seed = 1 }), { axes = 0 }):abs(),
+                mare.fft.irfft(complex(m, { 5, 4 }), { axes = { 1, 0 }, norm = 'forward' }),
+                mare.fft.fft2(complex(m, { 6, 4, 3 }), { axes = { 0, 2 }, n = { 8, 3 } }):abs()
+        end)
+        local x = on.rand({ 8 })
+        fails(function() mare.fft.fft(x) end, nil, 'one axis', ':gather()')
+        fails(function() mare.fft.fft2(on.rand({ 4, 4 }), { axes = { 0, 0 } }) end, nil, 'twice')
+        fails(function() mare.fft.fft(on.rand({ 4, 4 }), { load = type }) end, nil, 'load')
+    end)
+
     it('are computed by kernels, too', function()
         local found = devices()[1] or pending 'no device runs kernels'
         local device, other = mare.device.open(found.name), mare.device.open(found.name)

@@ -56,6 +56,15 @@ for _, axis in ipairs { 0, 1 } do
 end
 same('place in a divided array', drawn:argmax():item(), alone:argmax():item())
 
+do
+    local function transform(x)
+        local y = mare.fft.fft2(x:complex(1 - x))
+        return (type(y) == 'table' and y:gather() or y):abs():flatten():totable()
+    end
+    same('transforms of divided arrays', table.concat(transform(drawn), ' '),
+        table.concat(transform(alone), ' '))
+end
+
 for root = 0, size - 1 do
     same('broadcast box', ranks.broadcast(rank == root and box or nil, root):at(0, 3), 3 + root / 8)
     same('broadcast', ranks.broadcast(rank == root and root + 0.25 or nil, root), root + 0.25)

@@ -24,6 +24,7 @@ local here = require 'mare.ranks.here'
 local ndarray = require 'mare.ndarray'
 local tables = require 'bindings.tables'
 require 'mare.divided.reductions'
+require 'mare.divided.transforms'
 
 local divided = {}
 

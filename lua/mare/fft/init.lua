@@ -9,7 +9,8 @@
 -- 'backward' (the inverse divides by the number of points), 'ortho' (both divide by its
 -- root), 'forward' (the other one divides); and backend = 'cufft', NVIDIA's library instead of
 -- kernels of Mare's own, where it is there. Halves and whole numbers are transformed as
--- floats. Any length is allowed; factors up to 13 are fastest.
+-- floats. Any length is allowed; factors up to 13 are fastest. Divided arrays (mare.divide), with
+-- two axes or more, are transformed where their rows are, or by exchanging columns.
 
 local array = require 'mare.ndarray.array'
 local errors = require 'bindings.errors'
@@ -37,6 +38,10 @@ end
 local function run(name, transform, count, x, given)
     local what = 'fft.' .. name
     given = errors.fields(what, given or {}, allowed)
+    if array.divided and array.divided.is(x) then
+        return plans.divided(what, transform, x, given,
+            given.axes or last_axes(what, x.shape, count))
+    end
     local node = array.hold(x, what)
     local desc = { what = what, transform = transform, shape = node.shape, type = node.type,
         device = node.device, n = given.n, norm = given.norm, load = given.load,

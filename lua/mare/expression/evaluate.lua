@@ -284,6 +284,19 @@ local function axes_of(shape, axes)
     return strides.collapsed(sizes, lists)
 end
 
+-- Returns whether all leaves of rows have neighbours along the only reduced axis; of columns, where
+-- each leaf has neighbours or one element along the only axis that stays, a text with a 1 or a 0
+-- for each. Processors take these as vectors.
+local function neighbours(scheme, by_kept, by_reduced)
+    local lists, text = scheme == 'rows' and by_reduced or by_kept, ''
+    for k = 1, leaf_count do
+        local by = lists[k][1]
+        if #lists[k] ~= 1 or by ~= 1 and (scheme == 'rows' or by ~= 0) then return false end
+        text = text .. by
+    end
+    return scheme == 'rows' or leaf_count > 0 and text
+end
+
 -- Reduces the values of a node, pending or not, into a version for each reduction: see
 -- reduce.lua. desc: { reductions, key, scheme }; axes: { kept, reduced, results, count, blocks }
 function evaluate.reduced(node, desc, axes, outputs)
@@ -293,9 +306,8 @@ function evaluate.reduced(node, desc, axes, outputs)
     local sig, device = visit(node), node.device
     local kept, by_kept = axes_of(node.shape, axes.kept)
     local reduced, by_reduced = axes_of(node.shape, axes.reduced)
-    desc.is_unit = desc.scheme == 'rows' and #reduced == 1 and node.device.info.kind == 'cpu'
+    desc.is_unit = node.device.info.kind == 'cpu' and neighbours(desc.scheme, by_kept, by_reduced)
     for k = 1, leaf_count do
-        desc.is_unit = desc.is_unit and by_reduced[k][1] == 1
         local list = { leaves[k].offset, unpack(by_kept[k]) }
         for _, stride in ipairs(by_reduced[k]) do list[#list + 1] = stride end
         by_kept[k] = list

@@ -44,7 +44,9 @@ local function compile(source, plan, name, device, desc)
     end
     local program = device:program(source_of.text(source, 'expression', { math = 'strict',
         defines = { MR_BRIEF = desc.is_brief and launches.in_brief or nil } }))
-    local launch = program:kernel(name):launch()
+    local entry = program:kernel(name)
+    entry.device = nil          -- by which it is kept, and which it must not keep
+    local launch = entry:launch()
     launches.compiled = launches.compiled + 1
     local outputs = desc.reductions and #desc.reductions or #plan.types
     local memories = outputs

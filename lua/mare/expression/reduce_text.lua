@@ -82,7 +82,10 @@ local function place(k, desc)
     local list = { ('p%d_0'):format(k) }
     for d = 1, desc.kept do list[#list + 1] = ('i%d * p%d_%d'):format(d, k, d) end
     for d = 1, desc.reduced do list[#list + 1] = ('j%d * p%d_%d'):format(d, k, desc.kept + d) end
-    if desc.is_unit then list[#list] = 'j1' end
+    if desc.is_unit == true then list[#list] = 'j1' end
+    if type(desc.is_unit) == 'string' then
+        list[2] = desc.is_unit:byte(k) == 49 and 'i1' or '0'
+    end
     return table.concat(list, ' + ')
 end
 
@@ -220,12 +223,22 @@ local function write_columns_on_cpu(w, plan, desc, index)
     w:line('%s begin = (%s)mr_gid_x() * %d;', index, index, columns)
     w:line('int wide = results - begin < %d ? (int)(results - begin) : %d;', columns, columns)
     each(w, desc, ('T all@[%d];'):format(columns))
-    w:open(('for (%s k = first; k < stop; ++k)'):format(index))
-    w:open 'MR_LANES(l, wide)'
-    write_places(w, desc.kept, index, 'i', 'n', '(begin + l)')
-    write_element(w, plan, desc, index, 'k')
-    each(w, desc, 'all@[l] = k == first ? value@ : combine@(all@[l], value@);')
+    local function lanes(count, line)
+        w:open(('MR_LANES(l, %s)'):format(count))
+        write_places(w, desc.kept, index, 'i', 'n', '(begin + l)')
+        write_element(w, plan, desc, index, 'k')
+        each(w, desc, line)
+        w:close()
+    end
+    w:line('%s k = first;', index)
+    w:open(('if (wide == %d)'):format(columns))
+    lanes(columns, 'all@[l] = value@;')
+    w:open 'for (++k; k < stop; ++k)'
+    lanes(columns, 'all@[l] = combine@(all@[l], value@);')
     w:close()
+    w:close()
+    w:open 'for (; k < stop; ++k)'
+    lanes('wide', 'all@[l] = k == first ? value@ : combine@(all@[l], value@);')
     w:close()
     w:open 'MR_LANES(l, wide)'
     write_results(w, desc, 'all@[l]', 'block * results + begin + l')
@@ -258,8 +271,8 @@ local function write_columns(w, plan, desc, index)
 end
 
 -- Returns the text of a kernel `reduce`. desc: reductions, { name, a key of `combinations`;
--- type of the result } each; scheme; kept, reduced: how many axes; is_unit: whether the only
--- reduced axis is one of neighbours in all leaves; is_cpu; is_wide
+-- type of the result } each; scheme; kept, reduced: how many axes; is_unit: see
+-- evaluate.lua; is_cpu; is_wide
 function reduce_text.of(plan, desc)
     local w, index = writer.new(), desc.is_wide and 'mr_index' or 'int'
     text.write_function(w, plan)

@@ -1,15 +1,15 @@
--- holm.lua - the ladder of Holm, Brodtkorb and Saetra (2020), figure 4: their high-resolution
--- scheme from tiles that keep everything to Mare's own kernel.
---     mare bench holm [DEVICE] [SIZE] [--energy] [--image FILE.png]
--- Every rung of kernels/measure/ladder.krn computes the same steps as the shipped
--- kernel and is compared with it before it is timed: two stages and the ghost cells
--- of a periodic plane over a bumpy bed. Gains are over the first rung, with their
--- standard error. --energy: watts of each rung and cells a joule above rest.
+-- holm.lua - the ladders of Holm, Brodtkorb and Saetra (2020), figures 4 and 6: their
+-- high-resolution scheme from tiles that keep everything, and the linear one from three kernels,
+-- to Mare's own.
+--     mare bench holm [DEVICE] [SIZE] [--scheme cdklm|linear] [--energy] [--image FILE.png]
+-- Every rung (holm_cdklm.lua, holm_linear.lua) computes the same steps as the shipped
+-- kernel, ghost cells of a periodic plane over a bumpy bed included, and is compared with
+-- it before it is timed. Gains are over the first rung, with their standard error.
+-- --energy: watts of each rung and cells a joule above rest.
 
 local bandwidth = require 'mare.measure.bandwidth'
 local check_kind = require('mare.array.devices').check_kind
 local devices = require 'bindings.device'
-local domain = require 'mare.ocean.domain'
 local energy = require 'mare.measure.energy'
 local errors = require 'bindings.errors'
 local grid = require 'mare.array.grid'
@@ -19,19 +19,14 @@ local peers = require 'tests.bench.peer'
 local profile = require 'mare.measure.profile'
 local record = require 'tests.bench.record'
 local simulation = require 'mare.run.simulation'
-local source = require 'mare.base.source'
 
-local rungs = {
-    { 'original', 0 }, { 'depth of centres recomputed', 1 }, { 'depth of faces recomputed', 2 },
-    { 'velocities in place of unknowns', 3 }, { 'fluxes along x recomputed', 4 },
-    { 'fluxes along y recomputed', 5 }, { 'one room for slopes', 6 }, { 'fewer registers', 7 },
-    { 'fast maths', 7, math = 'relaxed' }, { 'best block', 7, math = 'relaxed', retuned = true },
-}
+local schemes = { cdklm = require 'tests.bench.holm_cdklm',
+    linear = require 'tests.bench.holm_linear' }
+
 local blocks = { { 16, 16 }, { 32, 4 }, { 32, 8 }, { 32, 16 }, { 64, 4 }, { 16, 8 }, { 8, 8 },
     { 64, 8 }, { 32, 32 }, { 128, 2 } }
 local most_bytes = 48 * 2 ^ 10          -- of local memory that a group has by itself
-local steps_compared, bound = 3, 1e-3   -- of the largest elevation
-local numbers_moved = 17                -- a cell and step: 4 read, 3 written; twice, and the base
+local steps_compared, bound = 4, 1e-3   -- of the largest elevation
 local batches = record.few(9, 2)
 
 -- ---- the shipped scheme ----
@@ -47,18 +42,18 @@ local function bed(x, y)
     return 60 + 20 * math.sin(2 * math.pi * x / side) * math.cos(2 * math.pi * y / side)
 end
 
-local function shipped(device, n)
+local function shipped(device, n, ladder)
     return simulation.new {
         grid = grid.new { nx = n, ny = n, x = { 0, side }, y = { 0, side } }, initial = bump,
-        scheme = ocean.new { scheme = 'cdklm', depth = bed, coriolis = { f = 1e-3 } },
+        scheme = ocean.new { scheme = ladder.name, depth = bed, coriolis = ladder.coriolis },
         boundaries = 'periodic', options = { precision = 'float', cfl = 0.45 },
         devices = { device },
     }
 end
 
 -- Takes steps and returns what the rungs start from and must come to.
-local function reference(device, n)
-    local sim = shipped(device, n)
+local function reference(device, n, ladder)
+    local sim = shipped(device, n, ladder)
     local state = sim.states[1]
     local start = device:buffer { type = 'float', count = state.now.count, label = 'start' }
     start:copy(state.now)
@@ -69,46 +64,21 @@ local function reference(device, n)
         local now = sim:read().t
         steps[k], t = now - t, now
     end
-    return { sim = sim, state = state, start = start, steps = steps, last = state.now:download() }
+    return { sim = sim, state = state, start = start, steps = steps,
+        last = state[state.present]:download() }
 end
 
 -- ---- a rung ----
-
-local function launches_of(device, r, rung, block)
-    local program = source.program('measure/ladder.krn', { math = rung.math or 'strict',
-        defines = { MARE_REAL = 'float', RUNG = rung[2], GX = block[1], GY = block[2],
-            LIMITER = r.sim.scheme.defines.LIMITER, THETA = r.sim.scheme.defines.THETA,
-            BALANCED = 1, CORIOLIS = 'CORIOLIS_BY_ROW', METRIC = 0, FORCING = 0, FRICTION = 0,
-            LAND_CELLS = 0, VISCOSITY = 0, WALLS = 0 } })
-    program = device:program(program)
-    local values, layout, n = domain.values(r.state), r.state.layout, r.state.layout.nx
-    local p = { nx = n, ny = n, stride = layout.stride, plane = layout.plane, dx = values.dx,
-        dy = values.dy, inv_dx = values.inv_dx, inv_dy = values.inv_dy, g = values.g, f = 1e-3,
-        dry = values.dry }
-    local now, other = r.now, r.other
-    local function stage(src, base, dst, keep)
-        return program:kernel 'rung':bind { src = src, base = base, dst = dst, bed = values.bed,
-            dt = 0, keep = keep, p = p, global = { n, n }, group = block }
-    end
-    local function wrap(q)
-        return program:kernel 'wrap':bind { q = q, p = p, global = n + 2 * layout.halo }
-    end
-    return { stage(now, now, other, 0), wrap(other), stage(other, now, now, 0.5), wrap(now),
-        info = program:kernel 'rung'.info }
-end
-
-local function step(launches, dt)
-    launches[1]:set('dt', dt)
-    launches[3]:set('dt', dt)
-    for k = 1, 4 do launches[k]:run() end
-end
 
 -- Raises where the rung comes to something else than the shipped scheme. Returns the
 -- largest difference of elevations.
 local function compare(r, rung, launches)
     r.now:copy(r.start)
-    launches[4]:run()
-    for _, dt in ipairs(r.steps) do step(launches, dt) end
+    launches.wrap:run()
+    for k, dt in ipairs(r.steps) do
+        launches.set_step(dt)
+        for _, launch in ipairs(launches.steps[(k - 1) % #launches.steps + 1]) do launch:run() end
+    end
     local layout, mine, theirs = r.state.layout, r.now:download(), r.last
     local most, worst, sum = 0, 0, 0
     for j = 0, layout.ny - 1, math.max(1, math.floor(layout.ny / 64)) do
@@ -128,7 +98,11 @@ end
 -- Seconds of a step, sorted, of as many batches, and the plan of two steps.
 local function time(device, launches)
     local plan = device.stream:record(function()
-        for _ = 1, 2 do for k = 1, 4 do launches[k]:run() end end
+        for k = 1, 2 do
+            for _, launch in ipairs(launches.steps[(k - 1) % #launches.steps + 1]) do
+                launch:run()
+            end
+        end
     end)
     local start, stop = device:event(), device:event()
     local function batch(count)
@@ -146,14 +120,11 @@ local function time(device, launches)
 end
 
 local function occupancy(launches)
-    local report = profile.new(function() launches[1]:run() end)
-    for _, row in ipairs(report.rows) do
-        if row.name == 'rung' then return row.occupancy end
-    end
+    return profile.new(function() launches.steps[1][1]:run() end).rows[1].occupancy
 end
 
 local function measure(device, r, rung, block)
-    local launches = launches_of(device, r, rung, block)
+    local launches = r.ladder.launches(device, r, rung, block)
     local found = { rung = rung, block = block, registers = launches.info.registers,
         local_memory = launches.info.local_memory, difference = compare(r, rung, launches) }
     found.seconds, found.run, found.units = time(device, launches)
@@ -161,17 +132,15 @@ local function measure(device, r, rung, block)
     return found
 end
 
--- Bytes that rung 0 keeps of a tile for these blocks; others keep less.
-local function fits(rung, block)
-    local each = rung[2] == 0 and 25 or 7
-    return 4 * each * (block[1] + 5) * (block[2] + 5) <= most_bytes
+local function fits(ladder, rung, block)
+    return 4 * ladder.kept(rung) * (block[1] + 5) * (block[2] + 5) <= most_bytes
 end
 
 -- The fastest of all blocks that the device runs.
 local function retune(device, r, rung)
     local best
     for _, block in ipairs(record.few(blocks, { blocks[7] })) do
-        if fits(rung, block) and block[1] * block[2] <= device.info.max_group_size then
+        if fits(r.ladder, rung, block) and block[1] * block[2] <= device.info.max_group_size then
             local found = measure(device, r, rung, block)
             if not best or found.seconds[1] < best.seconds[1] then best = found end
         end
@@ -217,13 +186,13 @@ end
 
 -- ---- the table ----
 
-local function report(device, n, found, first, copy)
+local function report(device, n, ladder, found, first, copy)
     local cells, middle = n * n, record.median(found.seconds)
     local gain = record.median(first.seconds) / middle
     local doubt = gain * math.sqrt((peers.uncertainty(found.seconds) / middle) ^ 2
         + (peers.uncertainty(first.seconds) / record.median(first.seconds)) ^ 2)
-    local rate, bytes = cells / middle, 4 * numbers_moved * cells
-    local values = { benchmark = 'holm', scheme = 'cdklm', rung = found.rung[1], n = n,
+    local rate, bytes = cells / middle, 4 * ladder.numbers_moved * cells
+    local values = { benchmark = 'holm', scheme = ladder.name, rung = found.rung[1], n = n,
         cells_per_second = rate, gain = gain, gain_error = doubt, difference = found.difference,
         registers = found.registers, local_memory = found.local_memory,
         occupancy = found.occupancy, share_of_copy = copy and bytes / middle / copy,
@@ -241,35 +210,37 @@ local function report(device, n, found, first, copy)
     return gain
 end
 
-local function draw(path, device, n, gains)
+local function draw(path, device, n, ladder, gains)
     local x, notes = {}, {}
     for k in ipairs(gains) do
         x[k] = k
         notes[k] = { x = k, y = gains[k], align = 0,
-            text = ' ' .. (rungs[k] and rungs[k][1] or 'shipped') }
+            text = ' ' .. (ladder.rungs[k] and ladder.rungs[k][1] or 'shipped') }
     end
     image.lines { path = path, width = 1200, height = 700,
-        title = ('%s: steps of the high-resolution scheme, %d² cells'):format(device.info.model, n),
+        title = ('%s: steps of the %s scheme, %d² cells'):format(device.info.model, ladder.title,
+            n),
         xlabel = 'rung', ylabel = 'speed over the first', xrange = { 0, #gains + 3 },
         yrange = { 0, 1.1 * math.max(unpack(gains)) },
         series = { { x = x, y = gains, style = 'points' } }, notes = notes }
     print('wrote ' .. path)
 end
 
-local function run(device, n, options)
+local function run(device, n, ladder, options)
     check_kind(device, 'holm')
-    local r = reference(device, n)
+    local r = reference(device, n, ladder)
+    r.ladder = ladder
     for _, name in ipairs { 'now', 'other' } do
         r[name] = device:buffer { type = 'float', count = r.start.count, label = name }
         r[name]:fill(0)
     end
     local copy = not record.is_small and bandwidth.of(device) or nil
-    print(('%s, %s, %d^2 cells'):format(device.name, device.info.model, n))
+    print(('%s, %s, %s, %d^2 cells'):format(device.name, device.info.model, ladder.name, n))
     print(('%-32s %8s %9s %16s %6s %9s %9s %7s %8s %10s %9s'):format('rung', 'block', 'Mcells/s',
         'gain', 'copy %', 'registers', 'local, B', 'occup.%', 'watts', 'Mcells/J', 'differs'))
     local first, gains, meter, reason
     if options.energy then meter, reason = energy.open(device) end
-    local list = record.few(rungs, { rungs[8] })
+    local list = record.few(ladder.rungs, { ladder.rungs[ladder.name == 'cdklm' and 8 or 2] })
     for k = 1, #list + 1 do
         local rung = list[k]
         local found = not rung and measure_shipped(device, r)
@@ -277,12 +248,12 @@ local function run(device, n, options)
             or measure(device, r, rung, record.few(blocks[1], blocks[7]))
         first, gains = first or found, gains or {}
         if meter then reason = add_energy(device, meter, found, n * n) or reason end
-        gains[k] = report(device, n, found, first, copy)
+        gains[k] = report(device, n, ladder, found, first, copy)
         found.run = nil
         collectgarbage()
     end
     if reason then print('energy: ' .. reason) end
-    if options.image then draw(options.image, device, n, gains) end
+    if options.image then draw(options.image, device, n, ladder, gains) end
 end
 
 local options, name, size = {}, nil, nil
@@ -290,6 +261,7 @@ local k = 1
 while arg[k] do
     if arg[k] == '--energy' then options.energy = true
     elseif arg[k] == '--image' then k, options.image = k + 1, arg[k + 1]
+    elseif arg[k] == '--scheme' then k, options.scheme = k + 1, arg[k + 1]
     elseif arg[k]:find '^%d+$' then size = tonumber(arg[k])
     else name = arg[k] end
     k = k + 1
@@ -299,4 +271,8 @@ size = size or record.few(device.info.kind == 'gpu' and 4096 or 128, 32)
 if size < 16 or size > 16384 then
     errors.usage('holm: SIZE = %d (allowed: 16 to 16384)', size)
 end
-run(device, size, options)
+local ladder = schemes[options.scheme or 'cdklm']
+if not ladder then
+    errors.usage("holm: --scheme: '%s' (allowed: cdklm, linear)", tostring(options.scheme))
+end
+run(device, size, ladder, options)

@@ -303,7 +303,9 @@ local M = { volume = volume }
 
 M.rows = {
     ['array/barrier.krn'] = in_groups, ['clock.krn'] = in_groups, ['copy.krn'] = in_columns,
-    ['measure/ladder.krn'] = ladder, ['array/sums.krn'] = largest,
+    ['measure/ladder.krn'] = ladder, ['measure/ladder_linear.krn'] = function()
+        return { { '8 x 8', { GX = 8, GY = 8 } } }
+    end, ['array/sums.krn'] = largest,
     ['differ.krn'] = in_groups,
     ['sweep_x.krn'] = sweeps, ['sweep_y.krn'] = sweeps,
     ['max_rate.krn'] = function(precision)

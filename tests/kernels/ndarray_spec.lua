@@ -42,6 +42,12 @@ local expressions = {
         local z = a:complex(2 - a):eval()
         return z * z - mare.conj(z) / (z + 7)
     end },
+    { 'functions of complex numbers', 1e-13, function(on)
+        local a = mare.arange(-4, 5, { device = on }):double():eval()
+        local z = a:complex(0.5 - a / 3):eval()
+        local w = mare.sqrt(z) * mare.exp(z / 4) - mare.log(z) ^ 2.5 + mare.tanh(z) / mare.cos(z)
+        return w:real() + 3 * w:imag()
+    end },
     { 'functions', 4e-7, function(on)
         local a = mare.linspace(0.1, 3, 100, { device = on }):eval()
         return mare.sin(a) * mare.exp(-a) + mare.atan2(a, 2) + mare.log1p(a) ^ 1.5 + mare.erf(a)

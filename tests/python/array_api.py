@@ -158,6 +158,10 @@ class Namespace(unittest.TestCase):
             for name in 'abs negative positive square'.split():
                 self.both(name, draw.array(['int16', 'int64'] + REAL))
             self.both('abs', draw.array(COMPLEX))
+            for name in 'sqrt exp log log2 log10 sin cos tan sinh cosh tanh'.split():
+                self.both(name, draw.array(COMPLEX, low=-3, high=3))
+            for name in 'isnan isinf isfinite'.split():
+                self.both(name, draw.array(COMPLEX, odd=True))
             for name in 'real imag conj negative square'.split():
                 self.both(name, draw.array(COMPLEX))
             self.both('bitwise_invert', draw.array(WHOLE + ['bool']))
@@ -177,6 +181,7 @@ class Namespace(unittest.TestCase):
                 self.both(name, *self.pair(draw, COMPLEX))
             for name in 'add multiply divide atan2 hypot copysign maximum minimum'.split():
                 self.both(name, *self.pair(draw, REAL, odd=True))
+            self.both('pow', *self.pair(draw, COMPLEX, low=0.5, high=3))
             for name in 'logaddexp pow divide'.split():
                 self.both(name, *self.pair(draw, REAL, low=0.5, high=5))
             self.both('pow', *self.pair(draw, ['int32', 'int64'], low=0, high=5))

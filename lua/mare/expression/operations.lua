@@ -10,6 +10,7 @@
 --
 -- `sigs` is where evaluate.lua keeps the structures that begin with the operation.
 
+local complex_functions = require 'mare.expression.complex'
 local m = require 'mare.dialect.maths'
 local types = require 'mare.expression.types'
 
@@ -165,10 +166,17 @@ local function real(a, b)
     if type and type.kind == 2 then return type, type end
 end
 
-for _, name in ipairs { 'sqrt', 'cbrt', 'sin', 'cos', 'tan', 'asin', 'acos', 'atan', 'sinh', 'cosh',
-    'tanh', 'asinh', 'acosh', 'atanh', 'exp', 'exp2', 'expm1', 'log', 'log2', 'log10', 'log1p',
-    'erf', 'erfc', 'lgamma', 'tgamma', 'pow', 'atan2', 'hypot', 'copysign' } do
+for _, name in ipairs { 'cbrt', 'asin', 'acos', 'atan', 'asinh', 'acosh', 'atanh', 'exp2', 'expm1',
+    'log1p', 'erf', 'erfc', 'lgamma', 'tgamma', 'atan2', 'hypot', 'copysign' } do
     define(name, 'reals', real, m[name])
+end
+
+local of_complex = { log2 = complex_functions.log_to(1 / math.log(2)),
+    log10 = complex_functions.log_to(1 / math.log(10)) }
+for _, name in ipairs { 'sqrt', 'sin', 'cos', 'tan', 'sinh', 'cosh', 'tanh', 'exp', 'log', 'log2',
+    'log10', 'pow' } do
+    define(name, 'numbers', quotient, of_both(m[name],
+        of_complex[name] or complex_functions[name]))
 end
 
 local function rounded(name, f)
@@ -182,11 +190,14 @@ rounded('ceil', m.ceil)
 rounded('trunc', m.trunc)
 rounded('rint', m.rint)
 
-define('isnan', 'reals', comparison, function(a) return m.ne(a, a) end)
-define('isfinite', 'reals', comparison, function(a) return m.eq(a - a, 0) end)
-define('isinf', 'reals', comparison, function(a)
-    return m.logical_and(m.eq(a, a), m.ne(a - a, 0))
-end)
+-- Defines what is asked of each part; of complex numbers `join` joins the answers.
+local function asked(name, f, join)
+    define(name, 'numbers', equality, of_both(f, function(a) return join(f(a.re), f(a.im)) end))
+end
+
+asked('isnan', function(a) return m.ne(a, a) end, m.logical_or)
+asked('isfinite', function(a) return m.eq(a - a, 0) end, m.logical_and)
+asked('isinf', function(a) return m.logical_and(m.eq(a, a), m.ne(a - a, 0)) end, m.logical_or)
 
 -- ---- complex numbers ----
 

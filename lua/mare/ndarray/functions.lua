@@ -15,7 +15,8 @@ for _, name in ipairs { 'sqrt', 'cbrt', 'sin', 'cos', 'tan', 'asin', 'acos', 'at
     local op, plain = operations[name], m[name]
     -- Returns the function of each element: sqrt, cbrt, sin to atanh, exp, exp2, expm1, log,
     -- log2, log10, log1p, erf, erfc, lgamma, tgamma, and floor, ceil, trunc, rint (to even), abs.
-    -- Whole numbers and truth values become floats, but for the last five.
+    -- Whole numbers and truth values become floats, but for the last five. Of complex numbers there
+    -- are sqrt, exp, log, log2, log10, sin, cos, tan, sinh, cosh, tanh and abs.
     functions[name] = function(a)
         if type(a) == 'number' then return plain(a) end
         return (array.unary(op, a))
@@ -67,7 +68,6 @@ local function power_of_number(a, n)
     local kind = array.node(a).type.kind
     local most = kind == 2 and 4 or 64
     if n % 1 == 0 and n >= 1 and n <= most then return product(a, n) end
-    if kind == 3 then errors.argument("'^': complex numbers have the powers 1 to 64, not %s", n) end
     if n == 0.5 then return functions.sqrt(a) end
     if n == -1 then return (array.binary(operations['/'], 1, a)) end
     return array.binary(operations.pow, a, n)

@@ -122,7 +122,7 @@ function boxes.draw_row(scheme, seed, count, device, along_x)
             end, viscosity = scheme ~= 'linear' and pick { 0, 500 } or 0 },
         boundaries = sides,
         options = { device = device,
-            cfl = limits[scheme] * pick { 0.3, 0.5, 0.7, 0.8, 0.9, 1 } },
+            cfl = limits[scheme] * pick { 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 1 } },
         initial = function(x, y)
             local box = box_at(x, y)
             if not box then return 0, 0, 0 end

@@ -263,7 +263,7 @@ describe('the North Sea', function()
             days = 0.1, month = 12 })
         assert.equal(205, r.sim.grid.nx)
         assert.is_nil(r.found)
-        assert.equal('elevation of still water in 214 cells', r.sim.about.attributes.tide)
+        assert.equal('elevation of still water in 217 cells', r.sim.about.attributes.tide)
         fails.says(message(trial.run, 'north_sea', { constituents = 'M4' }), "'M4'", 'M2', 'S2',
             'N2', 'K2', 'constituent')
         assert.matches('latitude is from 49.9583', message(trial.run, 'north_sea',

@@ -338,21 +338,26 @@ local function put_knots(run, spacing, first, smoothness)
     return first + pieces + 1
 end
 
--- Returns the water on the western, southern and northern side as cells { i, j,
+-- Returns cell k of the way along the southern side to the west, the western one to the north and
+-- the northern one to the east, and how many there are.
+local function way_around(nx, ny)
+    return function(k)
+        if k < nx then return nx - 1 - k, 0 end
+        if k < nx + ny - 2 then return 0, k - nx + 1 end
+        return k - nx - ny + 2, ny - 1
+    end, 2 * nx + ny - 2
+end
+
+-- Returns the water on the southern, western and northern side as cells { i, j,
 -- shares = { [knot] = weight } } with knots about every `spacing` cells; the
 -- number of knots; and rows { [knot] = number } of sums that vanish if the
--- boundary is smooth.
+-- boundary is smooth. Where water goes on around a corner, so do the knots: a tide that jumps
+-- there would drive currents of its own.
 function Basin:edge(spacing)
-    local nx, ny, cells, next_knot, smoothness = self.nx, self.ny, {}, 1, {}
-    local sides = {
-        { function(k) return k, 0 end, nx }, { function(k) return 0, k + 1 end, ny - 2 },
-        { function(k) return k, ny - 1 end, nx },
-    }
-    for _, side in ipairs(sides) do
-        for _, run in ipairs(runs_along(self, side[1], side[2])) do
-            next_knot = put_knots(run, spacing, next_knot, smoothness)
-            for _, cell in ipairs(run) do cells[#cells + 1] = cell end
-        end
+    local cells, next_knot, smoothness = {}, 1, {}
+    for _, run in ipairs(runs_along(self, way_around(self.nx, self.ny))) do
+        next_knot = put_knots(run, spacing, next_knot, smoothness)
+        for _, cell in ipairs(run) do cells[#cells + 1] = cell end
     end
     return cells, next_knot - 1, smoothness
 end

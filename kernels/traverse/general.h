@@ -156,6 +156,7 @@ MR_FN real mark_of(face low, face high, real mark, parameters k) {
 MR_FN int is_unmarked(real mark) { return mark - mark == R(0.0); }
 
 #define CHECKS_FACES 1
+#define MARCHES_FREELY (MR_PTX_ARCH && sizeof(real) == sizeof(float))
 
 MR_FN void reconstruct(primitive w, primitive below, primitive above, real lambda, parameters k,
     face *low, face *high) {
@@ -165,6 +166,12 @@ MR_FN void reconstruct(primitive w, primitive below, primitive above, real lambd
     *low = chosen_face(good, *low, face_of(w, k));
     *high = chosen_face(good, *high, face_of(w, k));
 #endif
+}
+
+/* Goes on with those of n lanes, pair by pair. */
+MR_FN void note_faces(real *marks, const faces *low, const faces *high, int n, parameters k) {
+    MR_LANES(l, n)
+        marks[l / 2] = mark_of(get_face(low, l), get_face(high, l), marks[l / 2], k);
 }
 
 MR_FN real marks_of(const faces *low, const faces *high, int n, real mark, parameters k) {

@@ -8,6 +8,10 @@
 #define PLANES FIELDS
 #define KEPT 0
 
+#ifndef MARCHES_FREELY      /* else see general.h */
+#define MARCHES_FREELY 0
+#endif
+
 /* Rows from `at` on; row `seam` lies `jump` elements behind the one before it, where the domain
  * goes around. */
 typedef struct row_source {
@@ -36,53 +40,157 @@ MR_FN void read_row(ring *r, cells *q) {
     turn_ring(r);
 }
 
+/* What a march that goes freely has found of faces that are no states, by pairs of columns: those
+ * of the first sweep, and of the second. */
+typedef struct marks { real first[(W + 1) / 2], second[(W + 1) / 2]; } marks;
+
+MR_FN marks no_marks(void) {
+    marks m;
+    MR_LANES(p, (W + 1) / 2) m.first[p] = m.second[p] = R(0.0);
+    return m;
+}
+
+/* Whether one of these faces has a part in the columns low .. high - 1 of any work-item's. A sweep
+ * along x looks at two columns more. */
+MR_FN int are_spoilt(const marks *m, int low, int high, int x_first) {
+    int spoilt = 0, beside = x_first ? 0 : REACH;
+    low = afresh(low), high = afresh(high);
+    MR_LANES(p, (W + 1) / 2) {
+        int l = 2 * p;
+        real first = low - REACH <= l && l < high + REACH ? m->first[p] : R(0.0);
+        real second = low - beside <= l && l < high + beside ? m->second[p] : R(0.0);
+        real worst = mr_mark(first, second);
+        spoilt |= !(worst - worst == R(0.0));
+    }
+    return is_in_any(spoilt);
+}
+
+/* Where a march is: what it goes over, and the rows that it keeps. */
+typedef struct progress {
+    ring r;
+    column t;
+    sweep x, y;
+    acting on;
+    MR_LOCAL_PTR real *shared;
+    int x_first, low, high;
+} progress;
+
 /* Loads row j and sweeps it along y, before that along x if x is first. This completes row j - 2,
- * which q then holds, with its vectors turned. */
-MR_FN void next_row(ring *r, column *t, sweep x, sweep y, const acting *acts, int j,
-    MR_LOCAL_PTR real *shared, int x_first, cells *q) {
-    read_row(r, q);
-    if (x_first) step_line(q, W, x, shared, 0);
+ * which q then holds, with its vectors turned. No marks: faces are looked at. */
+MR_FN void next_row(progress *g, int j, marks *m, cells *q) {
+    read_row(&g->r, q);
+    if (g->x_first) step_line(q, W, g->x, g->shared, 0, m ? m->first : 0);
     turn(q);
-    if (!x_first) source_row(q, acts, j, y.k);
-    step_column(t, q, y);
+    if (!g->x_first) source_row(q, &g->on, j, g->y.k);
+    step_column(&g->t, q, g->y, !m ? 0 : g->x_first ? m->second : m->first);
+}
+
+/* The same, and the rest of row j - 2, which goes to dst. */
+MR_FN void whole_row(progress *g, int j, marks *m, MR_GLOBAL real *dst, fastest *f) {
+    cells q;
+    next_row(g, j, m, &q);
+    if (g->x_first) source_interior(&q, &g->on, j - REACH, g->y.k);
+    turn(&q);
+    if (!g->x_first) step_line(&q, W, g->x, g->shared, 0, m ? m->second : 0);
+    int low = MARCHES_FREELY ? afresh(g->low) : g->low;
+    int high = MARCHES_FREELY ? afresh(g->high) : g->high;
+    store_own(dst, g->y.plane, &q, low, high);
+    if (g->x_first) turn(&q);
+    note_signals(f, &q, g->x_first ? g->y.k : g->x.k);
+}
+
+/* The largest signal rate of the columns that are a team's own. */
+MR_FN real rate_of_columns(const fastest *f, const progress *g) {
+    real rate = R(0.0);
+    MR_LANES(l, W) {
+        signals s = f->of[l / 2];
+        real mine = g->x_first ? signal_rate(s, g->y.inv_dn, g->y.inv_dt)
+            : signal_rate(s, g->x.inv_dn, g->x.inv_dt);
+        if (g->low <= l && l < g->high) rate = mr_max_nan(rate, mine);
+    }
+    return rate;
+}
+
+/* The signals of rows that are stored. */
+MR_FN fastest signals_of_rows(const progress *g, const MR_GLOBAL real *from, int rows) {
+    fastest f = { { { R(0.0), R(0.0) } } };
+    MR_UNROLL(1)
+    for (int j = 0; j < rows; ++j) {
+        cells q;
+        MR_LANES(k, FIELDS)
+            MR_LANES(l, W)
+                q.field[k][l] = from[k * g->y.plane + (g->low <= l && l < g->high ? l : 0)];
+        if (g->x_first) turn(&q);
+        note_signals(&f, &q, g->x_first ? g->y.k : g->x.k);
+        from += g->y.stride;
+    }
+    return f;
+}
+
+/* The rows before the strip's own, of which nothing comes out yet. Returns the next row. */
+MR_FN int first_rows(progress *g, int freely, marks *m) {
+    int j = g->y.first - REACH;
+    MR_UNROLL(1)
+    for (; j < g->y.first + REACH; ++j) {
+        cells q;
+        marks before = *m;
+        next_row(g, j, freely ? m : 0, &q);
+        if (!freely || j >= g->y.first) continue;
+        MR_LANES(p, (W + 1) / 2) {          /* what is below is not known yet */
+            if (g->x_first) m->second[p] = before.second[p];
+            else m->first[p] = before.first[p];
+        }
+    }
+    return j;
+}
+
+/* Goes on from row j, two rows at a time, up to the end or to those that are spoilt. Returns the
+ * row behind the last one that is stored for good. */
+MR_FN int rows_freely(progress *g, int j, marks m, MR_GLOBAL real *dst, fastest *f) {
+    const MR_GLOBAL real *begin = dst;
+    int end = g->y.end + REACH, spoilt = are_spoilt(&m, g->low, g->high, g->x_first);
+    MR_UNROLL(1)
+    for (; !spoilt && j + 1 < end; j += 2) {
+        m = no_marks();
+        whole_row(g, j, &m, dst, f);
+        whole_row(g, j + 1, &m, dst + g->y.stride, f);
+        dst += 2 * g->y.stride;
+        spoilt = are_spoilt(&m, g->low, g->high, g->x_first);
+        if (spoilt) j -= 2;
+    }
+    if (!spoilt && j < end) {
+        m = no_marks();
+        whole_row(g, j, &m, dst, f);
+        spoilt = are_spoilt(&m, g->low, g->high, g->x_first);
+        if (!spoilt) ++j;
+    }
+    if (spoilt) *f = signals_of_rows(g, begin, j - REACH - g->y.first);
+    return j - REACH;
 }
 
 /* The pointers are at the columns' first row to load and to store, of which the team owns and the
- * domain has low .. high - 1. Returns the largest signal rate of those. */
+ * domain has low .. high - 1. Returns the largest signal rate of those, and in *done the row behind
+ * the last one that is done: where it goes `freely`, that before a face that is no state. */
 MR_FN real march_strip(const MR_GLOBAL real *src, MR_GLOBAL real *dst, int low, int high,
     MR_LOCAL_PTR real *rows, MR_LOCAL_PTR real *shared, sweep x, sweep y, sources acts,
-    mr_index jump, int x_first) {
-    ring r;
-    column t;
-    acting on = acting_on(acts, y.k);
+    mr_index jump, int x_first, int freely, int *done) {
+    progress g;
+    g.x = x, g.y = y, g.shared = shared, g.x_first = x_first, g.low = low, g.high = high;
+    g.on = acting_on(acts, y.k);
     fastest f = { { { R(0.0), R(0.0) } } };
-    real rate = R(0.0);
+    marks m = no_marks();
     row_source source = { src, y.first - REACH, y.first < REACH ? 0 : acts.ny, y.stride, jump,
         y.plane };
-    open_ring(&r, rows, source);
-    open_column(&t, y.k);
-    cells q;
-    int j = y.first - REACH;
-    MR_UNROLL(1)
-    for (; j < y.first + REACH; ++j)        /* what comes out is not in the strip yet */
-        next_row(&r, &t, x, y, &on, j, shared, x_first, &q);
+    open_ring(&g.r, rows, source);
+    open_column(&g.t, y.k);
+    int j = first_rows(&g, freely, &m);
+    if (freely) *done = rows_freely(&g, j, m, dst, &f);
+    else *done = y.end;
     MR_UNROLL(ROWS_OF_A_TURN)
-    for (; j < y.end + REACH; ++j) {
-        next_row(&r, &t, x, y, &on, j, shared, x_first, &q);
-        if (x_first) source_interior(&q, &on, j - REACH, y.k);
-        turn(&q);
-        if (!x_first) step_line(&q, W, x, shared, 0);
-        store_own(dst, y.plane, &q, low, high);
+    for (; !freely && j < y.end + REACH; ++j) {
+        whole_row(&g, j, 0, dst, &f);
         dst += y.stride;
-        if (x_first) turn(&q);
-        note_signals(&f, &q, x_first ? y.k : x.k);
     }
     mr_fetch_wait(0);
-    MR_LANES(l, W) {
-        signals s = f.of[l / 2];
-        real mine = x_first ? signal_rate(s, y.inv_dn, y.inv_dt)
-            : signal_rate(s, x.inv_dn, x.inv_dt);
-        if (low <= l && l < high) rate = mr_max_nan(rate, mine);
-    }
-    return rate;
+    return rate_of_columns(&f, &g);
 }

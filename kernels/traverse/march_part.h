@@ -6,13 +6,29 @@
  *   rows_from    (origin, column, row, part, mr_index *jump): where the rows begin that a work-item
  *                loads; the jump at the one seam of its strip, where it is not the usual one */
 
+/* Where it can, a march goes without a look at faces that are no states, and ends before the first
+ * one. The rows there are marched with the look, twice as many each time. On an H200 gas in Lua is
+ * so at 97.6 Gcells/s, at 84.4 with the look, which comes between the instructions of a row. */
+#define CAREFUL 32
+
+/* The march over rows y->first .. y->end - 1 of a team's columns. Sets y->first to the row behind
+ * the last one that is done. */
+MR_FN real march_rows(origin from, MR_GLOBAL real *dst, int column, int low, int high, part p,
+    MR_LOCAL_PTR real *rows, MR_LOCAL_PTR real *shared, sweep x, sweep *y, sources acts,
+    int x_first, int freely) {
+    mr_index jump = usual_jump(from, p);
+    const MR_GLOBAL real *at = rows_from(from, column, y->first - REACH, p, &jump);
+    MR_GLOBAL real *to = dst + cell_offset(column, y->first, p.stride);
+    return march_strip(at, to, low, high, rows, shared, x, *y, acts, jump, x_first, freely,
+        &y->first);
+}
+
 /* All that a team does of a step from time t on. Returns the largest signal rate. */
 MR_FN real step_part(origin from, MR_GLOBAL real *dst, real dt, real t, part p, parameters k,
     MR_LOCAL_PTR real *shared, MR_LOCAL_PTR real *rows, int x_first) {
     int lane = mr_gid_x() % TEAM, strips = ceil_ratio(p.nx + LEAD - REACH, OWN_COLUMNS);
     portion own = portion_of(mr_uniform(mr_gid_x() / TEAM), mr_groups_x() * (GROUP / TEAM), strips,
         p.ny);
-    mr_index jump = usual_jump(from, p);
     real rate = R(0.0);
     sweep x = sweep_along_x(p, 0, dt, k), y = sweep_along_y(p, 0, dt, k);
     sources acts = sources_over(p, dt, t, 0);
@@ -27,10 +43,17 @@ MR_FN real step_part(origin from, MR_GLOBAL real *dst, real dt, real t, part p, 
         acts.column = column;
         low = column + low < 0 ? -column : low;
         high = least(high, p.nx - column);
-        const MR_GLOBAL real *at = rows_from(from, column, y.first - REACH, p, &jump);
-        MR_GLOBAL real *to = dst + cell_offset(column, y.first, p.stride);
-        rate = mr_max_nan(rate, march_strip(at, to, low, high, rows, shared, x, y, acts, jump,
-            x_first));
+        int end = y.end, careful = CAREFUL;
+        do {
+            rate = mr_max_nan(rate, march_rows(from, dst, column, low, high, p, rows, shared, x,
+                &y, acts, x_first, MARCHES_FREELY));
+            if (!MARCHES_FREELY || y.first == end) break;
+            y.end = least(end, y.first + careful);
+            careful *= 2;
+            rate = mr_max_nan(rate, march_rows(from, dst, column, low, high, p, rows, shared, x,
+                &y, acts, x_first, 0));
+            y.end = end;
+        } while (y.first < end);
     }
     return rate;
 }

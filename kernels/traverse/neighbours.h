@@ -10,11 +10,23 @@
 #define LANES_(along_y) (!(along_y))
 #define SHUFFLE_(step, x) ((step) < 0 ? mr_shuffle_up(x) : mr_shuffle_down(x))
 MR_FN void separate_exchanges(void) {}
+
+/* Whether an int is not 0 in any work-item of the team. */
+MR_FN int is_in_any(int x) { return mr_warp_most(x ? R(1.0) : R(0.0)) > R(0.0); }
+
+/* x, from which the compiler computes conditions anew: else it does so once before a loop, and has
+ * too few predicates for all that is in it. */
+MR_FN int afresh(int x) {
+    asm volatile("" : "+r"(x));
+    return x;
+}
 #else
 #define mr_uniform(x) (x)
 #define SHARED_ALONG_X(reals) ((reals) * GROUP)
 #define LANES_(along_y) 0
 #define SHUFFLE_(step, x) (x)
+MR_FN int is_in_any(int x) { return x; }
+MR_FN int afresh(int x) { return x; }
 
 /* Between two exchanges along x in the same place that have no other between them. */
 MR_FN void separate_exchanges(void) { MR_BARRIER(); }

@@ -23,11 +23,13 @@ FROM_NEIGHBOUR(flux, behind, -1, 2 * REALS_(primitive) + REALS_(face), REALS_(fl
 #ifndef CHECKS_FACES        /* else see general.h */
 #define CHECKS_FACES 0
 MR_FN void check_faces(const cells *q, faces *low, faces *high, int n, parameters k) {}
+MR_FN void note_faces(real *marks, const faces *low, const faces *high, int n, parameters k) {}
 #endif
 
 /* One step of n neighbours along the axis of the sweep; further ones are other work-items'. Faces
- * that are no states are mended. */
-MR_FN void step_line(cells *q, int n, sweep s, MR_LOCAL_PTR real *shared, int along_y) {
+ * that are no states are mended; where there are `marks`, they are left alone and marked. */
+MR_FN void step_line(cells *q, int n, sweep s, MR_LOCAL_PTR real *shared, int along_y,
+    real *marks) {
     primitives w, d;
     faces low, high;
     fluxes f;
@@ -45,7 +47,8 @@ MR_FN void step_line(cells *q, int n, sweep s, MR_LOCAL_PTR real *shared, int al
         set_face(&low, l, a);
         set_face(&high, l, b);
     }
-    if (CHECKS_FACES) check_faces(q, &low, &high, n, s.k);
+    if (marks) note_faces(marks, &low, &high, n, s.k);
+    else check_faces(q, &low, &high, n, s.k);
     face beyond = face_from_ahead(get_face(&low, 0), shared, along_y);
     MR_LANES(l, n) {
         face next = l < n - 1 ? get_face(&low, l + 1) : beyond;
@@ -81,7 +84,7 @@ MR_FN void open_column(column *t, parameters k) {
 }
 
 /* Takes row j, vectors turned, and gives row j - 2 one step later. */
-MR_FN void step_column(column *t, cells *q, sweep s) {
+MR_FN void step_column(column *t, cells *q, sweep s, real *marks) {
     sliding_window *w = &t->past;
     primitives last = w->last;
     faces low, high;
@@ -95,7 +98,8 @@ MR_FN void step_column(column *t, cells *q, sweep s) {
         set_primitive(&w->last, l, next);
         set_primitive(&w->step, l, step);
     }
-    if (CHECKS_FACES) check_faces(&t->one, &low, &high, W, s.k);
+    if (marks) note_faces(marks, &low, &high, W, s.k);
+    else check_faces(&t->one, &low, &high, W, s.k);
     MR_LANES(l, W) {
         flux in = get_flux(&w->in, l);
         flux out = numerical_flux(get_face(&w->high, l), get_face(&low, l), s.lambda, s.k);

@@ -13,6 +13,7 @@ local modules = {
     chain = function() return require 'mare.tide.chain' end,
     cotidal = function() return require 'mare.tide.cotidal' end,
     dam_break = function() return require 'mare.schemes.dam_break' end,
+    descent = function() return require 'mare.algebra.descent' end,
     device = function() return require 'bindings.device' end,
     energy = function() return require 'mare.measure.energy' end,
     drifters = function() return require 'mare.ocean.drifters' end,

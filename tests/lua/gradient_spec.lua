@@ -183,6 +183,30 @@ describe('the gradient of a kernel', function()
     end)
 end)
 
+describe('descent', function()
+    local function valley(x)
+        local a, b = 1 - x[1], x[2] - x[1] * x[1]
+        return a * a + 100 * b * b, { -2 * a - 400 * x[1] * b, 200 * b }
+    end
+
+    it('goes down a bent valley to its end (Rosenbrock 1960)', function()
+        local steps = 0
+        local found = mare.descent(valley, { -1.2, 1 },
+            { each = function() steps = steps + 1 end })
+        near(1, found.x[1], 1e-6, 'x')
+        near(1, found.x[2], 1e-6, 'y')
+        assert.is_true(found.calls < 80 and steps < found.calls, tostring(found.calls))
+    end)
+
+    it('ends after so many calls, and says what it wants', function()
+        assert.equal(7, mare.descent(valley, { -1.2, 1 }, { calls = 7 }).calls)
+        fails(function() mare.descent(function() return 1 end, { 0 }) end, 'MARE_ERROR_ARGUMENT',
+            'a list of 1 slopes')
+        fails(function() mare.descent(valley, 3) end, 'MARE_ERROR_ARGUMENT', 'start', 'number')
+        fails(function() mare.descent(3, { 1 }) end, 'MARE_ERROR_ARGUMENT', 'a function')
+    end)
+end)
+
 describe('a gradient is refused', function()
     local function says(f, by, ...)
         fails(function() mare.gradient(f, { by = by }) end, 'MARE_ERROR_ARGUMENT', ...)

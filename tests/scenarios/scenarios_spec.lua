@@ -18,7 +18,7 @@ local function run(name, values)
     local source = options.source
     values.device = values.device or device
     if name ~= 'saxpy' then values.quiet = true end
-    if name ~= 'saxpy' and name ~= 'blas' then
+    if name ~= 'saxpy' and name ~= 'blas' and name ~= 'fit_friction' then
         values.image = values.image or folder .. '/picture.png'
     end
     options.source, options.program = values, name
@@ -316,6 +316,24 @@ describe('frequency_filter', function()
         assert.is_true(mean(narrow.spectrum) < 0.5 * mean(wide.spectrum))
         assert.equal(8 * 24 + 12, narrow.spectrum:argmax():item())
         assert.same({ 'film.png', 'picture.png' }, files())
+    end)
+end)
+
+describe('fit_friction', function()
+    it('finds the friction of a channel by slopes that go back through its steps', function()
+        local result = run('fit_friction', { n = 16, steps = 60, runs = 4 })
+        assert.is_true(result.error < 0.4, tostring(result.error))      -- 1 at the start
+        local at, _, slopes = { 3e-3, 5e-3, 4e-3 }, result.misfit_of { 3e-3, 5e-3, 4e-3 }
+        for k = 1, 2 do
+            local h, old = 1e-6, at[k]
+            at[k] = old + h
+            local above = result.misfit_of(at)
+            at[k] = old - h
+            local below = result.misfit_of(at)
+            at[k] = old
+            local slope = (above - below) / (2 * h)
+            assert.is_true(math.abs(slopes[k] / slope - 1) < 1e-5, slopes[k] .. ', ' .. slope)
+        end
     end)
 end)
 

@@ -144,6 +144,7 @@ MR_FN float mr_copysign_float(float a, float b) {
 #define mr_half_store(to, i, x) ((void)((to)[i] = (mr_half)(float)(x)))
 #define mr_half_round(x) ((float)(mr_half)(float)(x))
 #define mr_prefetch(address) __builtin_prefetch(address)
+#define mr_store_last(to, i, x, y) ((to)[i].re = (x), (to)[i].im = (y))
 
 MR_FN void mr_load_lanes(real *to, const real *from, int n) {
     MR_LANES(l, n) to[l] = from[l];

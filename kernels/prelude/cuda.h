@@ -104,6 +104,14 @@ MR_FN float mr_half_round(float x) {
 }
 
 #ifndef MR_BRIEF
+/* A complex number that is not read soon: it leaves the caches before others. */
+MR_FN void mr_store_last(mr_complex_float *to, mr_index i, float re, float im) {
+    asm volatile("st.global.cs.v2.f32 [%0], {%1, %2};" :: "l"(to + i), "f"(re), "f"(im) : "memory");
+}
+MR_FN void mr_store_last(mr_complex_double *to, mr_index i, double re, double im) {
+    asm volatile("st.global.cs.v2.f64 [%0], {%1, %2};" :: "l"(to + i), "d"(re), "d"(im) : "memory");
+}
+
 /* To the cache that all compute units share. */
 MR_FN void mr_prefetch(const void *address) {
     asm volatile("prefetch.global.L2 [%0];" :: "l"(address));

@@ -177,6 +177,8 @@ MR_FN double mr_cbrt_double(double a) {
 #define mr_local_address_(to) ((uint)(size_t)(to))
 #include "prelude/both.h"
 
+#define mr_store_last(to, i, x, y) ((to)[i].re = (x), (to)[i].im = (y))
+
 /* Element i of halves as a float, and back to the nearest half. */
 #define mr_half_load(from, i) vload_half((size_t)(i), from)
 #define mr_half_store(to, i, x) vstore_half_rte((float)(x), (size_t)(i), to)

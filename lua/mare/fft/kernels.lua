@@ -10,7 +10,8 @@
 --     load, store  { kind, type, unit: 'axis' or 'inner' if the stride of that is 1, f: the
 --                  script's function, index(k): its index where that is not k }; of load
 --                  also length, the whole length of 'hermitian', and is_padded; is_paired:
---                  whether 'pairs' are aligned as complex numbers are
+--                  whether 'pairs' are aligned as complex numbers are; of store is_last:
+--                  whether nothing reads soon what is stored
 --     roots, root_bits, root_level     of a part of a longer transform: see tables.lua
 --     batch        the number of the transform, where that is not one of all levels
 --     is_whole     whether every tile has as many transforms as the width says
@@ -42,7 +43,8 @@ local kernels = { compiled = 0 }
 -- ---- which kernel ----
 
 local function end_key(list, part)
-    for _, name in ipairs { 'kind', 'unit', 'length', 'is_padded', 'is_paired', 'index_key' } do
+    for _, name in ipairs { 'kind', 'unit', 'length', 'is_padded', 'is_paired', 'index_key',
+        'is_last' } do
         list[#list + 1] = tostring(part[name])
     end
     list[#list + 1] = part.type.name

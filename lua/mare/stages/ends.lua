@@ -222,6 +222,8 @@ local function write(w, d, k, value, half)
         if to.type.name == 'complex_half' then
             w:line('mr_half_store(out, 2 * (%s), %s);', at, re)
             return w:line('mr_half_store(out, 2 * (%s) + 1, %s);', at, im)
+        elseif to.is_last then
+            return w:line('mr_store_last(out, %s, %s, %s);', at, re, im)
         end
         w:line('out[%s].re = %s;', at, re)
         w:line('out[%s].im = %s;', at, im)

@@ -44,11 +44,12 @@ local function roots_of(w, d, stage, section)
     w:line('int p = %s;', points.quotient('b', stage.s))
     local roots, row = {}, 0
     for k = 1, stage.r - 1 do
-        if tables.is_read(d, k) then
+        local low = tables.low(d, k)
+        if low == 0 then
             roots[k] = ends.root(d, section, ('%d + p'):format(row * stage.m))
             row = row + 1
         else
-            roots[k] = butterflies.product(roots[k % 4], roots[k - k % 4])
+            roots[k] = butterflies.product(roots[low], roots[k - low])
         end
     end
     return roots

@@ -28,7 +28,8 @@ groups.columns = {
 local warp = 32
 
 groups.limits = {
-    items_of_rows = 64, items_of_columns = 1024,    -- work-items of a group
+    items_of_rows = 64, items_of_columns = 1024,    -- work-items of a group,
+    items_of_large = 256,       -- of which each holds more than 16 points of columns that stay
     most_items = 640,           -- of a transform, where it has the choice
     most_local = 116000,        -- bytes of a group, so that a compute unit holds two
     line = 128,                 -- bytes of neighbours that columns are read in,
@@ -36,12 +37,12 @@ groups.limits = {
     few_roots_from = 256,      -- points of rows from which on not all roots are read
     most_in_column = 1024,      -- points of the passes of a long transform
     most_of_columns = 4096,     -- points of columns that one kernel transforms
-    few_roots_of_convolutions = true,
+    most_of_two_texts = 4096,   -- points of a convolution whose two transforms are two texts
     least_width = 4,            -- columns of a group, where there are few: 32 bytes of floats
     units = 66,                 -- half as many as the GPU has that shapes are measured on
     least_of_relays = 2 ^ 26,   -- bytes of an array from which on kernels are done in relays,
     lag_of_relays = 2 ^ 23,     -- that the first is ahead of the second, roughly,
-    most_of_relays = 2 ^ 22,    -- that a unit has at most
+    most_of_relays = 2 ^ 23,    -- that a unit has at most
 }
 local limits = groups.limits
 
@@ -156,8 +157,9 @@ local function width_of(d, device, levels, items)
     if not d.is_column then return math.max(1, math.floor(math.min(items / d.items, most))) end
     local line = d.points <= 128 and limits.line_of_short or limits.line
     local width = line / (2 * size_of(d.real))
-    while width > 1 and (width > most or width * d.items > limits.items_of_columns
-        or width >= 2 * inners) do
+    local is_large = not d.is_turned and d.points > 16 * d.items
+    local most_items = is_large and limits.items_of_large or limits.items_of_columns
+    while width > 1 and (width > most or width * d.items > most_items or width >= 2 * inners) do
         width = width / 2
     end
     if is_few(levels) then width = math.min(width, limits.least_width) end
@@ -181,13 +183,12 @@ function groups.set(d, device, levels)
     local shape = set_radices(d, levels)
     d.is_turned = d.is_column and d.store.unit == 'axis' and d.store.kind == 'plain'
         and not d.convolution and #d.radices > 1
-    local both = d.convolution and symmetric(d.radices)
+    local both = d.points > limits.most_of_two_texts and d.convolution and symmetric(d.radices)
     if both then d.radices, d.is_looped = both, true end
     d.width = width_of(d, device, levels, shape.items or limits.items_of_rows)
     d.is_whole = levels[1] % d.width == 0
     d.is_warp = groups.is_in_warp(d)
-    d.has_few_roots = d.points >= limits.few_roots_from or d.is_column
-        or d.convolution ~= nil and limits.few_roots_of_convolutions
+    d.has_few_roots = d.points >= limits.few_roots_from or d.is_column or d.convolution ~= nil
 end
 
 return groups

@@ -71,10 +71,13 @@ local function units_of_images(first, second)
     return { n / first.d.width, math.ceil(row / second.d.width), 1 }
 end
 
+-- Whether a compute unit holds so few groups of a kernel that none can wait for others.
+local function is_large(d) return d.points > 16 * d.items end
+
 local function is_worth_it(first, second)
     return groups.limits.has_relays(first.device) and first.to == second.from
         and first.d.index == 'int' and second.d.index == 'int'
-        and not (first.d.aside or second.d.aside)
+        and not (first.d.aside or second.d.aside) and not is_large(second.d)
         and first.to.shape.count * first.to.type.size >= groups.limits.least_of_relays
 end
 
@@ -93,6 +96,7 @@ function relay.of(first, second)
     local bytes = first.to.shape.count * first.to.type.size / units
     local lag = math.max(1, math.floor(groups.limits.lag_of_relays / bytes))
     if units < 3 or bytes > groups.limits.most_of_relays then return nil end
+    second.d.store.is_last = second.d.store.type.complex
     return { first = first, units = units, lag = math.min(lag, units),
         tiles = { found[1], found[2] }, blocks = found[3] }
 end

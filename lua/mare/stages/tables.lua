@@ -26,10 +26,13 @@ local function add(list, name, count, value)
     list.size = list.size + 2 * count
 end
 
--- Whether a kernel reads root w^k of a butterfly: some read only w, w^2, w^3, w^4, w^8, w^12, ...,
--- of which two make any other.
-function tables.is_read(d, k)
-    return not d.has_few_roots or k < 4 or k % 4 == 0
+-- Returns the lesser one of two numbers whose sum is k and whose roots have w^k as their product; 0
+-- if that is read. Read are w, w^2, w^4, w^8, ...; or, where other roots follow and few products
+-- are wanted for the sake of errors, w, w^2, w^3, w^4, w^8, w^12, ...
+function tables.low(d, k)
+    if not d.has_few_roots then return 0 end
+    if d.roots then return k > 4 and k % 4 or 0 end
+    return k - 2 ^ (select(2, math.frexp(k)) - 1)
 end
 
 -- Adds a section for each stage of a transform of n points: its rows, of m numbers, are the roots
@@ -39,7 +42,7 @@ local function add_stages(list, prefix, d, radices)
     for stage, r in ipairs(radices) do
         local m, whole, values = left / r, left, {}
         for k = 1, r - 1 do
-            if tables.is_read(d, k) then values[#values + 1] = k end
+            if tables.low(d, k) == 0 then values[#values + 1] = k end
         end
         if m > 1 then
             add(list, prefix .. stage, #values * m, function(i)

@@ -2,6 +2,8 @@
 -- host, both ways at a time. The memory has two halves that are used in turn: all devices are
 -- waited for between pack() and start(), so that the half of the exchange before the last is free.
 
+local pinned = require 'mare.links.pinned'
+
 local relayed = {}
 
 local Relay = {}
@@ -10,21 +12,19 @@ Relay.__index = Relay
 function relayed.new(strip, device, label)
     local from = strip.buffer.device
     local self = setmetatable({ strip = strip, half = 1, is_relayed = true,
-        packed = from:buffer { type = strip.type, count = strip.count, label = label },
+        packed = pinned.packed(strip, label),
         buffer = device:buffer { type = strip.type, count = strip.count, label = label },
-        halves = {}, downloads = {}, upload = { count = strip.count, stream = device.stream },
+        halves = {}, upload = { count = strip.count, stream = device.stream },
     }, Relay)
     for k = 1, 2 do
         self.halves[k] = from:host { type = strip.type, count = strip.count, label = label }
-        self.downloads[k] = { into = self.halves[k], stream = from.stream }
     end
     return self
 end
 
 function Relay:pack()
     self.half = 3 - self.half
-    self.packed:copy_region(self.strip.buffer, self.strip.region)
-    self.packed:download(self.downloads[self.half])
+    pinned.download(self.strip, self.packed, self.halves[self.half])
 end
 
 function Relay.start() end
@@ -32,7 +32,7 @@ function Relay.start() end
 function Relay:finish() self.buffer:upload(self.halves[self.half], self.upload) end
 
 function Relay:release()
-    self.packed:release()
+    if self.packed then self.packed:release() end
     self.buffer:release()
     for _, host in ipairs(self.halves) do host:release() end
 end

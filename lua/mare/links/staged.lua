@@ -2,12 +2,9 @@
 
 local here = require 'mare.ranks.here'
 local mpi_link = require 'bindings.mpi_link'
+local pinned = require 'mare.links.pinned'
 
 local staged = {}
-
-local function pinned(device, type, count, label)
-    return device:host { type = type, count = count, label = label }
-end
 
 local function new_message(way, host, rank, tag)
     return mpi_link.new(here.world, way, host:pointer(), host.size, rank, tag)
@@ -18,19 +15,14 @@ Send.__index = Send
 
 function staged.send(strip, rank, tag, label)
     local device = strip.buffer.device
-    local host = pinned(device, strip.type, strip.count, label)
-    local packed = strip.region and device:buffer { type = strip.type, count = strip.count,
-        label = label }
-    return setmetatable({ strip = strip, packed = packed, host = host, device = device,
-        label = label, message = new_message('send', host, rank, tag),
-        download = { into = host, stream = device.stream } }, Send)
+    local host = device:host { type = strip.type, count = strip.count, label = label }
+    return setmetatable({ strip = strip, packed = pinned.packed(strip, label), host = host,
+        device = device, label = label, message = new_message('send', host, rank, tag) }, Send)
 end
 
 function Send:pack()
     self.message:finish(self.label)         -- of the last time
-    if self.packed then self.packed:copy_region(self.strip.buffer, self.strip.region) end
-    local from = self.packed or self.strip.buffer
-    from:download(self.download)
+    pinned.download(self.strip, self.packed, self.host)
 end
 
 function Send:start() self.message:begin() end
@@ -48,7 +40,7 @@ Receive.__index = Receive
 
 -- desc: also `buffer`, where there is one already
 function staged.receive(desc, rank, tag, label)
-    local host = pinned(desc.device, desc.type, desc.count, label)
+    local host = desc.device:host { type = desc.type, count = desc.count, label = label }
     return setmetatable({ host = host, label = label, is_own = not desc.buffer,
         message = new_message('receive', host, rank, tag),
         upload = { count = desc.count, stream = desc.device.stream },

@@ -34,7 +34,10 @@ local lapack_real = [[
     void @geev_(const char *jobvl, const char *jobvr, int *n, T *a, int *lda, T *wr, T *wi, T *vl,
         int *ldvl, T *vr, int *ldvr, T *work, int *lwork, int *info);
     void @gesdd_(const char *jobz, int *m, int *n, T *a, int *lda, T *s, T *u, int *ldu, T *vt,
-        int *ldvt, T *work, int *lwork, int *iwork, int *info);]]
+        int *ldvt, T *work, int *lwork, int *iwork, int *info);
+    void @geqrf_(int *m, int *n, T *a, int *lda, T *tau, T *work, int *lwork, int *info);
+    void @orgqr_(int *m, int *n, int *k, T *a, int *lda, T *tau, T *work, int *lwork,
+        int *info);]]
 
 ffi.cdef 'char *openblas_get_config(void);'
 for name, entry in pairs(letters) do
@@ -137,6 +140,23 @@ function M.least_squares(name, m, n, columns, a, b, s, cutoff)
     end)
     heed(info, 'lstsq', 'the singular values did not converge')
     return rank[0]
+end
+
+-- Splits an m x n matrix a = q r; k is the smaller of m and n. In place of a's first k columns come
+-- those of q; r: k x n, columns after columns, which were 0
+function M.orthogonal(name, m, n, a, r)
+    local info, k, tau = int(0), math.min(m, n), memory.array(name, math.min(m, n))
+    with_work(name, function(work, size)
+        call(name, 'geqrf', int(m), int(n), a, int(m), tau, work, size, info)
+    end)
+    heed(info, 'qr', '')
+    for column = 0, n - 1 do
+        for row = 0, math.min(column, k - 1) do r[column * k + row] = a[column * m + row] end
+    end
+    with_work(name, function(work, size)
+        call(name, 'orgqr', int(m), int(k), int(k), a, int(m), tau, work, size, info)
+    end)
+    heed(info, 'qr', '')
 end
 
 -- Eigenvalues w of a symmetric matrix, ascending, and its eigenvectors in place of a.

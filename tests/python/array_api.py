@@ -35,7 +35,6 @@ STANDARD += ['fft.' + name for name in '''fft fftfreq fftn fftshift hfft ifft if
     irfft irfftn rfft rfftfreq rfftn'''.split()]
 DECLINED = {
     'nextafter': 'arrays have no view of their bits',
-    'linalg.qr': 'LAPACK is not asked for it; svd and lstsq are there',
 }
 
 WHOLE = ['int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64']
@@ -370,12 +369,18 @@ class Namespace(unittest.TestCase):
             x = draw.array(['float64'], (4, 4))
             symmetric = x @ x.T + np.eye(4)
             b = draw.array(['float64'], (4, 2))
+            stack = np.stack([symmetric, x @ x.T + 2 * np.eye(4)])
             self.both('linalg.solve', symmetric, b, units=2000)
+            self.both('linalg.solve', stack, b, units=2000)
             for name in 'inv det cholesky eigvalsh slogdet pinv matrix_rank'.split():
-                self.both('linalg.' + name, symmetric, units=20000)
+                for one in (symmetric, stack):
+                    self.both('linalg.' + name, one, units=20000)
             self.both('linalg.matrix_power', symmetric, 3)
             self.both('linalg.svdvals', b, units=2000)
-            self.tried |= {'linalg.eigh', 'linalg.svd'}
+            self.tried |= {'linalg.eigh', 'linalg.svd', 'linalg.qr'}
+            q, r = xp.linalg.qr(mare_of(np.stack([b, 2 * b])))
+            np.testing.assert_allclose(q @ r, np.stack([b, 2 * b]), atol=1e-11)
+            np.testing.assert_array_equal(np.triu(r), r.numpy())
             values, vectors = xp.linalg.eigh(mare_of(symmetric))
             np.testing.assert_allclose(vectors * values @ vectors.mT, symmetric, atol=1e-11)
             u, s, vh = xp.linalg.svd(mare_of(b), full_matrices=False)
@@ -384,6 +389,7 @@ class Namespace(unittest.TestCase):
                 self.both('linalg.vector_norm', x, axis=1, ord=kind)
             for kind in ('fro', 'nuc', 1, -1, 2, -2, np.inf, -np.inf):
                 self.both('linalg.matrix_norm', x, ord=kind, units=5000)
+                self.both('linalg.matrix_norm', stack, ord=kind, keepdims=True, units=5000)
 
     def test_transforms(self):
         for draw in self.each_round():

@@ -1,8 +1,8 @@
-"""Linear algebra by the names of the array API standard. Matrices of float32 and float64 are
-solved and decomposed one at a time; cholesky, eigh and the like take no stacks of them."""
+"""Linear algebra by the names of the array API standard. Of a stack of matrices each is solved or
+decomposed by itself, one after the other."""
 
 import math
-from typing import Any, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, NamedTuple, Sequence, Union
 
 from . import _array
 from ._array import Array
@@ -20,6 +20,12 @@ class Slogdet(NamedTuple):
     logabsdet: Array
 
 
+class Qr(NamedTuple):
+    """Of qr."""
+    Q: Array
+    R: Array
+
+
 class Svd(NamedTuple):
     """Of svd."""
     U: Array
@@ -30,6 +36,21 @@ class Svd(NamedTuple):
 def _api() -> Any:
     from . import array_api
     return array_api
+
+
+def _each(f: Callable[..., Any], x: Array, *more: Array) -> Any:
+    """What f gives for each matrix of a stack, or of several with the same axes, as stacks."""
+    if x.ndim < 3:
+        return f(x, *more)
+    axes = x.shape[:-2]
+    lines = [y.reshape((-1,) + y.shape[-2:]) for y in (x,) + more]
+    found = [f(*(line[k] for line in lines)) for k in range(len(lines[0]))]
+
+    def joined(parts: Sequence[Array]) -> Array:
+        return _api().stack(parts).reshape(axes + parts[0].shape)
+    if isinstance(found[0], tuple):
+        return type(found[0])(*(joined(parts) for parts in zip(*found)))
+    return joined(found)
 
 
 def matmul(x1: Array, x2: Array, /) -> Array:
@@ -81,71 +102,86 @@ def trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
 
 def solve(x1: Array, x2: Array, /) -> Array:
     """x with x1 @ x = x2."""
-    return x1._do('solve', x2)
+    if x2.ndim == 1 and x1.ndim == 2:
+        return x1._do('solve', x2)
+    if x2.ndim == 1:
+        return solve(x1, x2[:, None])[..., 0]
+    api = _api()
+    axes = api.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
+    return _each(lambda a, b: a._do('solve', b), *(
+        api.broadcast_to(x, axes + x.shape[-2:]) for x in (x1, x2)))
 
 
 def inv(x: Array, /) -> Array:
     """The inverse of a matrix."""
-    return x._do('inv')
+    return _each(lambda a: a._do('inv'), x)
 
 
 def det(x: Array, /) -> Array:
     """The determinant of a matrix."""
-    return _array.array(x._do('det'), x.dtype, x.device)
+    return _each(lambda a: _array.array(a._do('det'), a.dtype, a.device), x)
 
 
 def slogdet(x: Array, /) -> Slogdet:
     """The sign of the determinant, and the logarithm of its size."""
     scale = abs(x).max(axis=-1)
     scale = _api().where(scale > 0, scale, scale * 0 + 1)
-    value = det(x / scale[:, None])
-    return Slogdet(value._do('sign'), abs(value)._do('log') + scale._do('log').sum())
+    value = det(x / scale[..., None])
+    return Slogdet(value._do('sign'), abs(value)._do('log') + scale._do('log').sum(axis=-1))
 
 
 def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     """The triangle whose product with its transpose the matrix is."""
-    made = x._do('cholesky')
-    return made.T if upper else made
+    made = _each(lambda a: a._do('cholesky'), x)
+    return made.mT if upper else made
 
 
 def eigh(x: Array, /) -> Eigh:
     """The eigenvalues of a symmetric matrix, and its eigenvectors as columns."""
-    return Eigh(*x._do('eigh'))
+    return _each(lambda a: Eigh(*a._do('eigh')), x)
 
 
 def eigvalsh(x: Array, /) -> Array:
     """The eigenvalues of a symmetric matrix."""
-    return x._do('eigh')[0]
+    return eigh(x).eigenvalues
 
 
 def svd(x: Array, /, *, full_matrices: bool = True) -> Svd:
     """Singular values and vectors; full_matrices only of what they make no larger."""
-    if full_matrices and x.shape[0] != x.shape[1]:
+    if full_matrices and x.shape[-2] != x.shape[-1]:
         raise NotImplementedError('svd: full_matrices=False alone, the shape is %s' % (x.shape,))
-    return Svd(*x._do('svd'))
+    return _each(lambda a: Svd(*a._do('svd')), x)
 
 
 def svdvals(x: Array, /) -> Array:
     """The singular values, the largest first."""
-    return x._do('svd')[1]
+    return svd(x, full_matrices=False).S
+
+
+def qr(x: Array, /, *, mode: str = 'reduced') -> Qr:
+    """Columns at right angles and a triangle; only 'reduced', of what they make no larger."""
+    if mode != 'reduced' and x.shape[-2] > x.shape[-1]:
+        raise NotImplementedError("qr: 'reduced' alone, the shape is %s" % (x.shape,))
+    return _each(lambda a: Qr(*a._do('qr')), x)
 
 
 def _limit(x: Array, rtol: Any) -> float:
     precision = 2.0 ** -23 if x.type == 'float' else 2.0 ** -52
-    return max(x.shape) * precision if rtol is None else float(rtol)
+    return max(x.shape[-2:]) * precision if rtol is None else float(rtol)
 
 
 def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
     """How many singular values are not 0, relative to the largest."""
     s = svdvals(x)
-    return (s > s[0] * _limit(x, rtol)).sum()
+    return (s > s[..., :1] * _limit(x, rtol)).sum(axis=-1)
 
 
 def pinv(x: Array, /, *, rtol: Any = None) -> Array:
     """The pseudo-inverse."""
-    u, s, vh = x._do('svd')
-    is_large = s > s[0] * _limit(x, rtol)
-    return (vh.T * _array.where(is_large, 1 / _array.where(is_large, s, s * 0 + 1), s * 0)) @ u.T
+    u, s, vh = svd(x, full_matrices=False)
+    is_large = s > s[..., :1] * _limit(x, rtol)
+    inverse = _array.where(is_large, 1 / _array.where(is_large, s, s * 0 + 1), s * 0)
+    return (vh.mT * inverse[..., None, :]) @ u.mT
 
 
 def matrix_power(x: Array, n: int, /) -> Array:
@@ -190,18 +226,17 @@ def _largest(x: Array, keepdims: bool, ord: Norm) -> Array:
 
 
 def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Norm = 'fro') -> Array:
-    """A norm of matrices: 'fro', 1, -1, inf, -inf; 2, -2 and 'nuc' of one matrix."""
+    """A norm of matrices: 'fro', 'nuc', 1, -1, 2, -2, inf, -inf."""
     if ord == 'fro':
         return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
     if ord in (1, -1, math.inf, -math.inf):
         return _largest(x, keepdims, ord)
     s = svdvals(x)
-    made = s.sum() if ord == 'nuc' else s.max() if ord == 2 else s.min()
-    return made.reshape((1, 1)) if keepdims else made
+    made = s.sum(axis=-1) if ord == 'nuc' else s.max(axis=-1) if ord == 2 else s.min(axis=-1)
+    return made[..., None, None] if keepdims else made
 
 
 __all__ = ['cholesky', 'cross', 'det', 'diagonal', 'eigh', 'eigvalsh', 'inv', 'matmul',
            'matrix_norm', 'matrix_power', 'matrix_rank', 'matrix_transpose', 'outer', 'pinv',
-           'slogdet', 'solve', 'svd', 'svdvals', 'tensordot', 'trace', 'vecdot', 'vector_norm']
-
-del Optional, Tuple
+           'qr', 'slogdet', 'solve', 'svd', 'svdvals', 'tensordot', 'trace', 'vecdot',
+           'vector_norm']

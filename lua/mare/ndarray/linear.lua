@@ -160,6 +160,17 @@ function Array:lstsq(b, options)
     return is_one and x:reshape(-1) or x, rank, s
 end
 
+-- Returns q and r of a matrix a = q r: of m x n, q is m x k with columns of length 1 at right
+-- angles, and r is k x n with zeros below its diagonal, with k the smaller of m and n; LAPACK finds
+-- them on the host: local q, r = a:qr()
+function Array:qr()
+    local m, n, type, on = matrix(self, 'qr')
+    local k, a = math.min(m, n), columns_of(self, type, 'qr')
+    local r = bound.new_array(type.name, k * n)
+    openblas.orthogonal(type.name, m, n, a, r)
+    return of_columns(on, type, a, m, k), of_columns(on, type, r, k, n)
+end
+
 -- ---- eigenvalues, singular values ----
 
 -- Returns the eigenvalues of a symmetric matrix, the least first, and a matrix with the

@@ -20,7 +20,8 @@ local o = mare.options {
       help = 'seconds of each measurement of energy' },
     { name = 'table', default = 'tuning_sweep.csv', type = 'path', writes = 'file',
       help = 'file for the results' },
-    { name = 'from', type = 'path', help = 'draw the results in such a file, without measuring' },
+    { name = 'from', type = 'string', help = 'draw the results in such files, a.csv,b.csv, without '
+      .. 'measuring; of several devices also how far the best blocks of each carry' },
     { name = 'image', default = 'tuning_sweep.png', type = 'path', writes = 'png' },
     { name = 'cache', type = 'path', help = 'folder of files to continue from, one per scheme' },
     { name = 'quiet', default = false, help = 'print nothing' },
@@ -69,6 +70,8 @@ local function add(rows, row)
 end
 
 local function measure(case, rows)
+    local place = { device = device.info.model, api = device.name:match '^%a+',
+        commit = mare.commit }
     local options = { nx = o.n }
     for key, value in pairs(case[3]) do options[key] = value end
     mare.tune.scenario {
@@ -78,7 +81,8 @@ local function measure(case, rows)
         cache = o.cache and ('%s/%s.json'):format(o.cache, (case[1]:gsub(' ', '_'))),
         tell = function(record)
             failure = failure or record.error
-            add(rows, mare.tune.sweep.row(case[1], record.GROUP, record.rows, o.n ^ 2, record))
+            add(rows, mare.tune.sweep.row(case[1], record.GROUP, record.rows, o.n ^ 2, record,
+                place))
         end,
     }
 end
@@ -102,7 +106,11 @@ local function measure_all()
     return rows
 end
 
-local rows = o.from and mare.options.apply('from', mare.tune.sweep.read, o.from) or measure_all()
+local rows = o.from and mare.options.apply('from', mare.tune.sweep.read_all, o.from)
+    or measure_all()
 mare.tune.sweep.picture(o.image, rows)
-if not o.quiet then print(table.concat(mare.tune.sweep.findings(rows), '\n')) end
+if not o.quiet then
+    print(table.concat(mare.tune.sweep.findings(rows), '\n'))
+    for _, line in ipairs(mare.tune.sweep.portability(rows)) do print(line) end
+end
 return rows

@@ -40,6 +40,29 @@ describe('a sweep of blocks', function()
         assert.has_error(function() sweep.read(path) end)
     end)
 
+    it('puts devices beside each other, and tells how far their best blocks carry', function()
+        local a, b, picture = folder .. '/one.csv', folder .. '/two.csv', folder .. '/two.png'
+        sweep.write(a, { row('euler', 32, 8, 50e3), row('euler', 64, 8, 60e3) })
+        local other = { row('euler', 32, 8, 40e3), row('euler', 64, 8, 20e3) }
+        for _, one in ipairs(other) do
+            one.device, one.api, one.commit = 'A GPU', 'cuda', 'c0ffee'
+        end
+        sweep.write(b, other)
+        local all = sweep.read_all(a .. ',' .. b)
+        assert.same({ 'one', 'A GPU', 'c0ffee' }, { all[1].device, all[3].device, all[3].commit })
+        assert.same({
+            'euler: best of one, 64 x 8, on one 100 %, A GPU cuda 50 %',
+            'euler: best of A GPU cuda, 32 x 8, on one 83 %, A GPU cuda 100 %',
+        }, sweep.portability(all))
+        assert.same({}, sweep.portability(rows))
+        assert.truthy(sweep.findings(all)[2]:find('euler, A GPU cuda: fastest 32 x 8', 1, true))
+        trial.run('tuning_sweep', { from = a .. ',' .. b, image = picture })
+        assert.truthy(trial.slurp(picture):find '^\137PNG')
+        local old = trial.slurp(b):gsub(',device,api,commit', ''):gsub(',A GPU,cuda,c0ffee', '')
+        trial.spit(b, old)
+        assert.is_nil(sweep.read(b)[1].device)
+    end)
+
     it('tells what is slow in Mcells/s', function()
         assert.same({ 'euler: fastest 1 x 8: 150 Mcells/s, 4.56 W, 12.3 Mcells/J (9.25 to 15.4)' },
             { sweep.findings { row('euler', 1, 8, 150.2, 4.561, 12.34) }[1] })

@@ -1,8 +1,9 @@
 -- A table of block sizes against speed and energy: its file, its heat maps and
 -- its findings in words. A row is { scheme, width = work-items of a group,
--- height = rows, mcells_per_second, watts, mcells_per_joule, low, high }. What
--- was not measured is nil; low and high are the ends of the interval of the
--- energy.
+-- height = rows, mcells_per_second, watts, mcells_per_joule, low, high, device =
+-- the model, api = cuda or opencl, commit }. What was not measured is nil; low and
+-- high are the ends of the interval of the energy. Tables of several devices stand
+-- beside each other, and how far the best blocks of one carry on another.
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
@@ -12,11 +13,14 @@ local progress = require 'mare.measure.progress'
 local sweep = {}
 
 local columns = { 'scheme', 'width', 'height', 'mcells_per_second', 'watts', 'mcells_per_joule',
-    'low', 'high' }
+    'low', 'high', 'device', 'api', 'commit' }
+local of_before = 8             -- columns of files before there was a device in them
+local is_text = { scheme = true, device = true, api = true, commit = true }
 
--- Makes a row from a record of mare.tune.scenario on so many cells.
-function sweep.row(scheme, width, height, cells, record)
+-- Makes a row from a record of mare.tune.scenario on so many cells. place: { device, api, commit }
+function sweep.row(scheme, width, height, cells, record, place)
     local row = { scheme = scheme, width = width, height = height }
+    for name, text in pairs(place or {}) do row[name] = text:gsub('[,\n]', ' ') end
     if record.invalidity ~= 'correct' then return row end
     row.mcells_per_second, row.watts = cells / record.time / 1e3, record.power
     if record.energy then
@@ -52,15 +56,16 @@ local function number_of(text)
     return number and number - number == 0 and number or false
 end
 
-local function row_of(line, path, number)
+local function row_of(line, path, number, count)
     local row, c, is_right = {}, 0, true
     for text in (line .. ','):gmatch '(.-),' do
         c = c + 1
-        local value = text
-        if c > 1 then value = number_of(text) end
-        row[columns[c] or 'beyond'], is_right = value, is_right and value ~= false
+        local name = columns[c] or 'beyond'
+        local value = text ~= '' and text or nil
+        if not is_text[name] then value = number_of(text) end
+        row[name], is_right = value, is_right and value ~= false
     end
-    if not (is_right and c == #columns and row.width and row.height) then
+    if not (is_right and c == count and row.scheme and row.width and row.height) then
         errors.argument('sweep: %s: line %d is no row of a table', path, number)
     end
     return row
@@ -70,15 +75,30 @@ end
 function sweep.read(path)
     local file, reason = files.ordinary(path)
     if not file then errors.argument('sweep: %s', reason) end
-    local wanted, rows = table.concat(columns, ','), {}
-    if file:read '*l' ~= wanted then
+    local wanted, rows, head = table.concat(columns, ','), {}, file:read '*l'
+    local count = head == wanted and #columns
+        or head == table.concat(columns, ',', 1, of_before) and of_before
+    if not count then
         file:close()
         errors.argument('sweep: %s is no table of a sweep, whose first line is %s', path, wanted)
     end
-    for line in file:lines() do rows[#rows + 1] = row_of(line, path, #rows + 2) end
+    for line in file:lines() do rows[#rows + 1] = row_of(line, path, #rows + 2, count) end
     file:close()
     if not rows[1] then errors.argument('sweep: %s has no rows', path) end
     return rows
+end
+
+-- Returns the rows of several files, 'a.csv,b.csv'. A table that does not tell its device has the
+-- name of its file for one.
+function sweep.read_all(paths)
+    local all = {}
+    for path in (paths .. ','):gmatch '%s*(.-)%s*,' do
+        for _, row in ipairs(sweep.read(path)) do
+            if paths:find ',' then row.device = row.device or path:match '([^/]-)%.?%w*$' end
+            all[#all + 1] = row
+        end
+    end
+    return all
 end
 
 -- Makes a folder for other files of a sweep, if it does not exist.
@@ -89,15 +109,33 @@ end
 
 -- ---- by scheme ----
 
--- Returns an array of { name =, rows } in the order of each scheme's first row.
-local function by_scheme(rows)
+local function place_of(row)
+    return row.device and (row.api and row.device .. ' ' .. row.api or row.device) or ''
+end
+
+-- Returns an array of { name =, rows } in the order of each name's first row.
+local function grouped(rows, name_of)
     local list, at = {}, {}
     for _, row in ipairs(rows) do
-        if not at[row.scheme] then
-            at[row.scheme] = { name = row.scheme, rows = {} }
-            list[#list + 1] = at[row.scheme]
+        local name = name_of(row)
+        if not at[name] then
+            at[name] = { name = name, rows = {} }
+            list[#list + 1] = at[name]
         end
-        table.insert(at[row.scheme].rows, row)
+        table.insert(at[name].rows, row)
+    end
+    return list
+end
+
+-- Returns groups of each scheme; of several devices those of each, one below the other.
+local function by_scheme(rows)
+    local list = {}
+    local are_several = #grouped(rows, place_of) > 1
+    for _, group in ipairs(grouped(rows, function(row) return row.scheme end)) do
+        for _, entry in ipairs(grouped(group.rows, place_of)) do
+            entry.name = group.name .. (are_several and ', ' .. entry.name or '')
+            list[#list + 1] = entry
+        end
     end
     return list
 end
@@ -203,6 +241,36 @@ function sweep.findings(rows)
                 .. 'most frugal %.1f %% more time'):format(describe(frugal),
                 100 * (frugal.mcells_per_joule / fast.mcells_per_joule - 1),
                 100 * (fast.mcells_per_second / frugal.mcells_per_second - 1))
+        end
+    end
+    return lines
+end
+
+-- Returns the speed of a block among rows, or nil.
+local function speed_of(rows, width, height)
+    for _, row in ipairs(rows) do
+        if row.width == width and row.height == height then return row.mcells_per_second end
+    end
+end
+
+-- Returns lines of how fast the best block of each device is on the others, for every
+-- scheme: per cent of their own best; nothing where there is one device.
+function sweep.portability(rows)
+    local lines = {}
+    for _, group in ipairs(grouped(rows, function(row) return row.scheme end)) do
+        local places = grouped(group.rows, place_of)
+        for _, from in ipairs(#places > 1 and places or {}) do
+            local best, words = best_of(from.rows, 'mcells_per_second'), {}
+            for k, on in ipairs(best and places or {}) do
+                local own = best_of(on.rows, 'mcells_per_second')
+                local speed = speed_of(on.rows, best.width, best.height)
+                words[k] = ('%s %s'):format(on.name, own and speed
+                    and ('%.0f %%'):format(100 * speed / own.mcells_per_second) or '-')
+            end
+            if best then
+                lines[#lines + 1] = ('%s: best of %s, %g x %g, on %s'):format(group.name,
+                    from.name, best.width, best.height, table.concat(words, ', '))
+            end
         end
     end
     return lines

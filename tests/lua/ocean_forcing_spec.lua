@@ -1,4 +1,5 @@
 local mare = require 'mare'
+local sample = require 'tests.sample'
 local timeline = require 'mare.forcing.timeline'
 
 require 'tests.share'()
@@ -7,6 +8,7 @@ require 'tests.lua.drift'
 
 local name = os.getenv 'MARE_TEST_DEVICE' or 'auto'
 local rho = 1000
+local schemes = { 'linear', 'nonlinear', 'cdklm' }
 
 local function message(f, ...)
     local ok, err = pcall(f, ...)
@@ -210,7 +212,8 @@ describe('a wind that begins', function()
     -- filter of the nonlinear one is of first order.
     local measured = { linear = 2.9e-3, nonlinear = 2.0e-5, cdklm = 2.7e-5 }
 
-    for scheme, error_then in pairs(measured) do
+    for _, scheme in ipairs(sample(schemes, 2)) do
+        local error_then = measured[scheme]
         it('turns the water as Ekman says, ' .. scheme, function()
             local coarse, fine = largest_error(scheme, 0.4), largest_error(scheme, 0.2)
             local order = math.log(coarse / fine) / math.log(2)
@@ -224,7 +227,9 @@ describe('air pressure', function()
     local function p(x, y) return 1000 * math.exp(-((x - 4e4) ^ 2 + (y - 3e4) ^ 2) / 4e8) end
 
     -- Measured: 8e-16, 6e-16 and 1.4e-2 m2/s, of 50 m of water under 1000 Pa.
-    for scheme, most in pairs { linear = 5e-15, nonlinear = 5e-15, cdklm = 2e-2 } do
+    local bounds = { linear = 5e-15, nonlinear = 5e-15, cdklm = 2e-2 }
+    for _, scheme in ipairs(sample(schemes, 2)) do
+        local most = bounds[scheme]
         it('is borne by the surface below, ' .. scheme, function()
             local sim = mare.simulation {
                 grid = mare.grid { nx = 40, ny = 30, x = { 0, 8e4 }, y = { 0, 6e4 } },

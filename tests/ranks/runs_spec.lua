@@ -185,9 +185,9 @@ describe('over ranks', function()
     if not launcher then return end
 
     it('a scenario draws and prints once', function()
+        local alone = good(nil, 1, 'sod --nx 40 --t-end 0.02 --image @alone.png')
         local text = good(launcher, 2, 'sod --nx 40 --t-end 0.02 --image @sod.png')
         assert.equal(1, select(2, text:gsub('L1 error', '')), text)
-        local alone = good(nil, 1, 'sod --nx 40 --t-end 0.02 --image @alone.png')
         assert.equal(alone:match 'L1 error[^\n]*', text:match 'L1 error[^\n]*')
         same_files('@sod.png', '@alone.png')
     end)

@@ -34,7 +34,8 @@ local function lines(launcher, count, names)
     return found
 end
 
-local drawn = sample(cases.names, 2)    -- the cases of this run
+-- The cases of this run; outside of tests/long one whose programs are compiled elsewhere, too.
+local drawn = sample(cases.names, { 'euler' })
 local alone                             -- what one process computes of them
 
 -- Fields on the null device, which computes nothing: what is moved between ranks.
@@ -114,12 +115,13 @@ end)
 
 -- Numbers of ranks by launcher; outside of tests/long one of them computes one of the cases.
 local function counts_of(launcher)
-    return launcher:find 'openmpi' and { 2, 3, 6 } or { 1, 4, 8 }
+    local is_open = launcher:find 'openmpi'
+    return sample(is_open and { 2, 3, 6 } or { 1, 4, 8 }, is_open and { 3 } or { 4 })
 end
 
 launch.each(function(launcher)
     describe(launcher, function()
-        for _, count in ipairs(sample(counts_of(launcher), 1)) do
+        for _, count in ipairs(counts_of(launcher)) do
             it('computes the same bits on ' .. count, function()
                 local names = sample(drawn, 1)
                 local found = lines(launcher, count, names)

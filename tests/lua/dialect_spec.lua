@@ -103,6 +103,9 @@ describe('the text of a tree', function()
 
     it('names operands of macros that repeat them, and what is long', function()
         assert.equal('real t1 = a + b;\nuse(mr_max(t1, c));\n', lines_of(m.max(a + b, c)))
+        assert.equal('real mine = a * c;\nuse(mr_select(a > R(0.0), mine, R(0.0)));\n',
+            lines_of(m.where(m.gt(a, 0), nodes.named('mine', a * c), 0)))
+        assert.equal(2, nodes.named('mine', 2))
         local sum = a
         for _ = 1, 40 do sum = sum + b * c end
         local lines = lines_of(sum)

@@ -81,6 +81,13 @@ function nodes.apply(op, a, b, c)
     return node
 end
 
+-- Returns the value, which kernels compute under this name ahead of what uses it.
+-- A number is returned as it is.
+function nodes.named(name, value)
+    if nodes.is(value) and value.kind == 'operation' then value.name = name end
+    return value
+end
+
 -- ---- operators of Lua ----
 
 for name, operator in pairs { __add = '+', __sub = '-', __mul = '*', __div = '/' } do

@@ -156,7 +156,8 @@ function text_of(self, node, type)
     end
     local text, level = node.text, operations.atom
     if node.kind == 'operation' then text, level = written(self, node), node.op.level end
-    if self.uses[node] > 1 and not node.is_argument then
+    local is_named = self.uses[node] > 1 or node.kind == 'operation' and node.name
+    if is_named and not node.is_argument then
         return declare(self, node, text), operations.atom
     end
     return text, level

@@ -10,6 +10,7 @@
 
 local bed = require 'mare.ocean.bed'
 local m = require 'mare.dialect.maths'
+local nodes = require 'mare.dialect.nodes'
 local tables = require 'bindings.tables'
 
 local variables = {}
@@ -104,6 +105,10 @@ local function mean(p, sum) return p.staggered and 0.5 * sum or sum end
 
 local function along_both(q, p, f) return mean(p, along_x(q, p, f) + along_y(q, p, f)) end
 
+-- The same of what is summed over faces, computed ahead: PoCL 6 with LLVM 18, as in
+-- Debian 13, ends the process where such sums are an arm of the choice.
+local function sum_of_water(q, p, value) return of_water(q, p, nodes.named('sum', value)) end
+
 local function where_deep(c, value) return m.where(m.gt(c.h, 0), value, 0) end
 
 local function moving(c) return where_deep(c, c.flow * c.flow / c.h) end
@@ -118,7 +123,7 @@ end
 
 local function energy(q, p)
     local moved = along_both(q, p, moving)
-    if p.staggered then return of_water(q, p, 0.5 * (potential(q, p) + moved)) end
+    if p.staggered then return sum_of_water(q, p, 0.5 * (potential(q, p) + moved)) end
     return m.where(is_land(q), 0, 0.5 * (potential(q, p) + of_water(q, p, moved)))
 end
 
@@ -147,12 +152,12 @@ local resisted = {
 local function dissipation(q, p)
     local rate = p.friction * along_both(q, p, resisted[p.friction_kind])
     if p.friction_kind == 'manning' then rate = rate * p.g * p.friction end
-    return of_water(q, p, rate)
+    return sum_of_water(q, p, rate)
 end
 
 local function wind_power(q, p)
     local u, v = mean(p, along_x(q, p, velocity)), mean(p, along_y(q, p, velocity))
-    return of_water(q, p, u * q.wind_x + v * q.wind_y)
+    return sum_of_water(q, p, u * q.wind_x + v * q.wind_y)
 end
 
 -- ---- the table ----

@@ -47,7 +47,7 @@ function numpy.answers(python, script, texts)
     local folder = trial.new_folder()
     trial.spit(folder .. '/in', table.concat(texts, '\n') .. '\n')
     local here = debug.getinfo(1, 'S').source:match '^@(.*)/' or '.'
-    local status, output = trial.status_of(('%s %s/lua/%s < %s/in'):format(python, here, script,
+    local status, output = trial.status_of(("'%s' '%s/lua/%s' < %s/in"):format(python, here, script,
         folder))
     trial.remove(folder)
     assert(status == 0, output)

@@ -199,7 +199,7 @@ it('kernels of expressions compile for CUDA', function()
         local text = source.text(entry[3](null):source(), entry[1],
             { math = 'strict', defines = { MR_BRIEF = 1 } })
         local ok, message = pcall(device.check, 'cuda:sm_90', text)
-        if not ok and tostring(message):find 'UNAVAILABLE' then pending(tostring(message)) end
+        if not ok and message.status == 'MARE_ERROR_UNAVAILABLE' then pending 'no NVRTC' end
         assert.truthy(ok, tostring(message))
     end
 end)
@@ -217,7 +217,10 @@ it('kernels of reductions compile for CUDA', function()
                 local second = name == 'compensated' and { name = 'rest', type = one.type } or one
                 local text = reduce_text.of(plan, { reductions = { one, second }, kept = 2,
                     scheme = scheme, reduced = 3, is_wide = type == 'int64' })
-                device.check('cuda:sm_90', source.text(text, name, { math = 'strict' }))
+                local ok, message = pcall(device.check, 'cuda:sm_90',
+                    source.text(text, name, { math = 'strict' }))
+                if not ok and message.status == 'MARE_ERROR_UNAVAILABLE' then pending 'no NVRTC' end
+                assert.truthy(ok, tostring(message))
             end
         end
     end

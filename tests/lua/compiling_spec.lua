@@ -122,7 +122,7 @@ describe('a signal while a compiler is waited for', function()
         local file = assert(io.open(path, 'w'))
         file:write(prelude, script)
         file:close()
-        local pipe = io.popen(('MARE_CACHE=%s %s %s %s 2>&1; echo "status $?"')
+        local pipe = io.popen(('MARE_CACHE=%s "%s" %s %s 2>&1; echo "status $?"')
             :format(folder, home.launcher, path, arguments or ''))
         local output = pipe:read '*a'
         pipe:close()

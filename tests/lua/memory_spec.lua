@@ -315,7 +315,7 @@ describe('temporaries', function()
         local file = assert(io.open(path, 'w'))
         file:write(code)
         file:close()
-        local pipe = io.popen(('MARE_MEMORY_LIMIT=%s MARE_DEVICE=%s %s %s 2>&1'):format(limit,
+        local pipe = io.popen(('MARE_MEMORY_LIMIT=%s MARE_DEVICE=%s "%s" %s 2>&1'):format(limit,
             device_name or 'null', launcher, path))
         local text = pipe:read '*a'
         pipe:close()

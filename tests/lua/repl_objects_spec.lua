@@ -231,8 +231,8 @@ describe('help', function()
         local prelude = source.read 'prelude/cuda.h' .. source.read 'prelude/both.h'
         for word in prelude:gmatch '#define ([Mm][Rr]_[%w_]+)' do defined[word] = true end
         for word in prelude:gmatch '[%w_ ]+ (mr_[%w_]+)%(' do defined[word] = true end
-        local pipe = assert(io.popen(("cat $(find '%s' -name '*.krn' -o -name '*.h' | "
-            .. "grep -v /prelude/)"):format(source.folder)))
+        local pipe = assert(io.popen(("find '%s' -name prelude -prune -o '(' "
+            .. "-name '*.krn' -o -name '*.h' ')' -exec cat {} +"):format(source.folder)))
         local text = pipe:read '*a':gsub('/%*.-%*/', '')
         pipe:close()
         local used = 0

@@ -13,6 +13,12 @@ local settings_of_all = 'OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 
 local mare = require('bindings.home').launcher
 
+function launch.quote(text)
+    return "'" .. text:gsub("'", "'\\''") .. "'"
+end
+
+launch.mare = launch.quote(mare)        -- as the shell takes it
+
 local function has(program)
     return os.execute('command -v ' .. program .. ' >/dev/null') == 0
 end
@@ -33,9 +39,10 @@ function launch.of_wheels()
         { 'MPI 5', 'mpich', 'libmpi_abi.so.1' } } do
         local name, wheel, library = unpack(one)
         local path = ('%s/%s/'):format(folder, wheel)
-        if has(path .. 'bin/mpirun') then
-            list[#list + 1] = { name = name, launcher = path .. 'bin/mpirun',
-                settings = library and ('MARE_MPI=%slib/%s '):format(path, library) or '' }
+        local program = launch.quote(path .. 'bin/mpirun')
+        if has(program) then
+            list[#list + 1] = { name = name, launcher = program,
+                settings = library and ("MARE_MPI='%slib/%s' "):format(path, library) or '' }
         end
     end
     return list
@@ -64,14 +71,10 @@ function launch.has_library(name)
     return os.execute(("'%s' -e \"require 'ffi'.load '%s'\" 2>/dev/null"):format(mare, name)) == 0
 end
 
-function launch.quote(text)
-    return "'" .. text:gsub("'", "'\\''") .. "'"
-end
-
 -- The shell command. program: Lua; words: of its command line
 function launch.command(launcher, count, program, words, settings)
     return ('%s %s timeout -k 10 120 %s -n %d %s -e %s %s'):format(settings_of_all,
-        settings or '', launcher, count, mare, launch.quote(program), words or '')
+        settings or '', launcher, count, launch.mare, launch.quote(program), words or '')
 end
 
 -- The exit status that `echo "status $?"` has put at the end of a text.

@@ -4,7 +4,6 @@
 
 local fails = require 'tests.fails'
 local fakes = require 'tests.fakes'
-local home = require 'bindings.home'
 local launch = require 'tests.ranks.launch'
 
 local fake = ("LD_LIBRARY_PATH='%s/fake_cuda' FAKE_CUDA_SHARED=1 MARE_DEVICE=cuda:0 ")
@@ -131,7 +130,7 @@ describe('links between ranks', function()
         local doctor = launch.command(launcher, 3, '', '', fake):gsub("%-e ''", 'doctor')
         local text = io.popen(doctor .. ' 2>&1'):read '*a'
         fails.says(text, 'memory of the device that two processes share: 0-1, 0-2, 1-2')
-        text = io.popen(fake .. home.launcher .. ' doctor 2>&1'):read '*a'
+        text = io.popen(fake .. launch.mare .. ' doctor 2>&1'):read '*a'
         fails.says(text, 'cuda:0    Fake', 'reads memory of other devices in place: cuda:1',
             'reads memory of other devices in place: none')
         text = launch.run(launcher, 2, ring, 'staged', fake .. 'MARE_TRANSPORT=fast ')

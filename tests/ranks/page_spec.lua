@@ -22,7 +22,7 @@ local function command_of(launcher, line)
     local takes_options = not (words or line):find 'doctor' and not (words or line):find 'info'
         and not (words or line):find 'pi.lua'
     local device = takes_options and ' --device ' .. trial.device or ''
-    if not count then return (line:gsub('^build/mare', home.launcher)) .. device end
+    if not count then return (line:gsub('^build/mare', launch.mare)) .. device end
     return launch.command(launcher, count, ''):gsub("%-e '' $", words .. device)
 end
 

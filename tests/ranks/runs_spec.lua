@@ -20,9 +20,8 @@ local function in_folder(text) return (text:gsub('@', folder .. '/')) end
 -- Returns what it said, and the status.
 local function run(launcher, count, words)
     words = in_folder(words) .. ' --device ' .. name
-    local mare = require('bindings.home').launcher
     local command = launcher and launch.command(launcher, count, ''):gsub("%-e '' $", words)
-        or mare .. ' ' .. words
+        or launch.mare .. ' ' .. words
     local pipe = io.popen('cd ' .. folder .. ' && ' .. command .. ' 2>&1; echo "status $?"')
     local text = pipe:read '*a'
     pipe:close()

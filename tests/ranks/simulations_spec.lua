@@ -7,12 +7,11 @@ local launch = require 'tests.ranks.launch'
 local sample = require 'tests.sample'
 
 local name = os.getenv 'MARE_TEST_DEVICE' or 'auto'
-local mare = require('bindings.home').launcher
 
 -- Returns the shell's text for a program, and its status. launcher: nil for a process alone
 local function run(launcher, count, program, words)
     if launcher then return launch.run(launcher, count, program, words) end
-    local pipe = io.popen(('%s -e %s %s 2>&1; echo "status $?"'):format(mare,
+    local pipe = io.popen(('%s -e %s %s 2>&1; echo "status $?"'):format(launch.mare,
         launch.quote(program), words or ''))
     local text = pipe:read '*a'
     pipe:close()

@@ -68,6 +68,11 @@ need_for_testing() {
     need python3-netcdf4 has_python netCDF4
     need python3-venv has_python ensurepip
     need tmux has tmux
+    # JupyterLab in a browser; Ubuntu has Chromium as a snap alone.
+    if grep -qsx 'ID=debian' /etc/os-release; then
+        need chromium has chromium
+        need chromium-driver has chromedriver
+    fi
     # MPI of two families, each with its launcher, which brings its library.
     need openmpi-bin has mpirun.openmpi
     need mpich has mpirun.mpich

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # fresh.sh SUITE FOLDER [PART...]: Mare on a system that has nothing yet: debootstrap puts SUITE
 # (bookworm, trixie, noble) into FOLDER, unless it is there, and each part is timed in it, without
-# /sys, the tree in a folder with a space in its name. Parts, all but `suite` if none is named:
+# /sys but for `suite`, the tree in a folder with a space in its name. Parts, all but `suite` if
+# none is named:
 #
 #   run      scenarios/run, and again without a network
 #   user     the same by a user who cannot write to the tree
@@ -26,7 +27,7 @@ inside() {
 }
 by_user() { inside setpriv --reuid=1000 --regid=1000 --clear-groups env HOME=/srv/guest "$@"; }
 offline() { unshare -n chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@"; }
-finish() { umount "$root/proc" 2>/dev/null || true; }
+finish() { umount "$root/sys" "$root/dev/pts" "$root/proc" 2>/dev/null || true; }
 trap finish EXIT
 
 # timed WHAT COMMAND...: one line for the note.
@@ -97,8 +98,12 @@ deb_part() {
         ! ls /usr/bin/mare /usr/lib/*/libmare* /usr/share/mare 2>/dev/null"
 }
 
+# With what tests want of a system: pseudo-terminals, and processors that launchers of MPI find.
 suite_part() {
     local options
+    mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
+    ln -sf pts/ptmx "$root/dev/ptmx"
+    mount -t sysfs sysfs "$root/sys"
     read -ra options <<<"${SUITE-}"
     timed "tests/run ${SUITE-}" inside "$tree/tests/run" "${options[@]}"
     tail -n 1 "$root/log"

@@ -6,7 +6,7 @@ get_property(tests DIRECTORY PROPERTY TESTS)
 list(FILTER tests INCLUDE REGEX ^\(core|fake|headers\)/)
 list(REMOVE_ITEM tests core/nvrtc core/together)
 
-foreach(name device dialect figure film grid image inversion lock manual netcdf
+foreach(name device dialect figure film grid image inversion lock manual
         ocean_gridded options pages plot progress random repl riemann screen tune_kept)
     list(APPEND tests tests/lua/${name}_spec.lua)
     set_property(TEST tests/lua/${name}_spec.lua APPEND PROPERTY ENVIRONMENT

@@ -1,12 +1,14 @@
 -- costs.lua - what single calls cost the host by Mare and by libraries of Python: a launch, an
 -- allocation, small copies.
 --     mare bench costs [DEVICE]
--- PyCUDA, CuPy, Numba and PyOpenCL (costs_peers.py), as far as the Python of
--- $MARE_PYTHON, or python3, has them, each in a process of its own; why one is not
--- there stands below. `mare bench engine` has Mare beside plain C.
+-- PyCUDA, CuPy, Numba and PyOpenCL (costs_peers.py), as far as the Python of $MARE_PYTHON, or
+-- python3, has them, each in a process of its own; why one is not there stands below. Copies are
+-- from pinned memory with CUDA, from other memory with OpenCL. `mare bench engine` has Mare
+-- beside plain C.
 
 local check_kind = require('mare.array.devices').check_kind
 local devices = require 'bindings.device'
+local ffi = require 'ffi'
 local home = require 'bindings.home'
 local json = require 'dkjson'
 local now = require('bindings.system').now
@@ -34,7 +36,9 @@ end
 
 local function by_mare(device)
     local x = device:buffer { type = 'float', count = 1024, label = 'x' }
-    local data = device:host { type = 'float', count = 1024 }
+    local is_pinned = device.name:find '^cuda'      -- as that of the peers
+    local data = is_pinned and device:host { type = 'float', count = 1024 }
+        or ffi.new('float[1024]')
     local launch = device:program { source = source, name = 'empty.krn' }:kernel 'empty':bind {
         x = x, n = 0, global = 32, group = 32 }
     local function finish() device:wait() end

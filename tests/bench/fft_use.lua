@@ -1,10 +1,10 @@
--- fft_use.lua - what a transform of real numbers takes besides its time: tables 4.1 to 4.3, 4.6 and
--- 4.11 of Fritzenwallner (2023), and his first calls.
---     mare bench fft_use [DEVICE] [LOG2]
--- Of 2^LOG2 points (25), in float and double: the kernels with their groups and occupancy;
--- memory relative to the input, of the spectrum and beside it; the first call, with what is
--- compiled for it, against the median of 50; the same with both transfers, from memory that
--- is pinned and that is not; all by Mare and, where it is, by cuFFT.
+-- fft_use.lua - what a transform of real numbers takes besides its time: tables 4.1 to 4.3, 4.6
+-- and 4.11 of Fritzenwallner (2023), his first calls, and table 4.18.
+--     mare bench fft_use [DEVICE] [LOG2 | LOG2xLOG2]
+-- Of 2^LOG2 points (25), or as many rows and columns, in float and double: the kernels with their
+-- groups and occupancy; memory relative to the input, of the spectrum and beside it; the first
+-- call, with what is compiled for it, against the median of 50; the same with both transfers,
+-- from memory that is pinned and that is not; all by Mare and, where it is, by cuFFT.
 
 local check_kind = require('mare.array.devices').check_kind
 local cufft = require 'bindings.cufft'
@@ -61,12 +61,13 @@ local function with_transfers(device, plan, x, y, from, into)
     end)
 end
 
-local function measure(device, type, points, backend)
-    local x = (mare.rand({ points }, { seed = 1, device = device }) * 2 - 1):to(type):eval()
+local function measure(device, type, shape, backend)
+    local points = shape[1] * (shape[2] or 1)
+    local x = (mare.rand(shape, { seed = 1, device = device }) * 2 - 1):to(type):eval()
     local before, size = in_use(device), ffi.sizeof(type) * points
     local begin = now()
-    local plan = mare.fft.plan { shape = { points }, type = type, device = device,
-        transform = 'rfft', backend = backend }
+    local plan = mare.fft.plan { shape = shape, type = type, device = device,
+        axes = shape[2] and { 0, 1 } or nil, transform = 'rfft', backend = backend }
     local y = plan(x)
     device:wait()
     local found = { first = now() - begin, memory = (in_use(device) - before) / size }
@@ -76,20 +77,21 @@ local function measure(device, type, points, backend)
     end
     found.seconds = record.median(times(record.few(50, 2), run))
     found.kernels = kernels_of(run)
-    local spectrum = 2 * (math.floor(points / 2) + 1)
+    local last = shape[#shape]
+    local spectrum = points / last * (math.floor(last / 2) + 1)
     found.pinned = record.median(with_transfers(device, plan, x, y,
         device:host { type = type, count = points },
-        device:host { type = 'complex_' .. type, count = spectrum / 2 }))
+        device:host { type = 'complex_' .. type, count = spectrum }))
     found.pageable = record.median(with_transfers(device, plan, x, y,
         ffi.new(c_types[type], points), ffi.new('complex_' .. type == 'complex_float'
-        and 'complex float[?]' or 'complex[?]', spectrum / 2)))
+        and 'complex float[?]' or 'complex[?]', spectrum)))
     return found
 end
 
-local function report(device, type, points, backend)
-    local found = measure(device, type, points, backend)
+local function report(device, type, shape, backend)
+    local found = measure(device, type, shape, backend)
     local name = backend == 'cufft' and 'cuFFT' or 'Mare'
-    record.write(device, { benchmark = 'fft_use', backend = name, type = type, points = points,
+    record.write(device, { benchmark = 'fft_use', backend = name, type = type, shape = shape,
         seconds = found.seconds, first = found.first, memory = found.memory,
         pinned = found.pinned, pageable = found.pageable, kernels = found.kernels },
         ('%-6s %-7s %8.3f ms, first %8.1f ms, memory %.2f of the input, with transfers %.2f ms '
@@ -104,12 +106,16 @@ end
 
 local device = devices.open(arg[1])
 check_kind(device, 'fft_use')
-local log2 = tonumber(arg[2]) or record.few(device.info.kind == 'gpu' and 25 or 18, 6)
-if log2 % 1 ~= 0 or log2 < 1 or log2 > 28 then
-    errors.usage('fft_use: LOG2 = %s (allowed: 1 to 28)', tostring(arg[2]))
+local first, second = (arg[2] or ''):match '^(%d+)x?(%d*)$'
+first = tonumber(first) or record.few(device.info.kind == 'gpu' and 25 or 18, 6)
+second = tonumber(second)
+if arg[2] and not arg[2]:find '^%d+x?%d*$' or first < 1 or first + (second or 0) > 28 then
+    errors.usage('fft_use: LOG2 = %s (allowed: 1 to 28, or two whose sum is not more, 12x12)',
+        tostring(arg[2]))
 end
+local shape = { 2 ^ first, second and 2 ^ second or nil }
 for _, type in ipairs(device.info.has_double and record.few({ 'float', 'double' }, { 'float' })
     or { 'float' }) do
-    report(device, type, 2 ^ log2, 'own')
-    if cufft.is_there(device) then report(device, type, 2 ^ log2, 'cufft') end
+    report(device, type, shape, 'own')
+    if cufft.is_there(device) then report(device, type, shape, 'cufft') end
 end

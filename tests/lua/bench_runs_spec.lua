@@ -16,7 +16,7 @@ local words = {
     mandelbrot = { 'rate 8', 'exact float 10', 'exact perturbation 10', 'deep 4' },
     solvers = '--scheme=euler_hll --size=64 --precision=float --device=',
     flops = { 'euler_hll', 'ocean_linear' }, cluster = '4', holm = { '', '--scheme linear' },
-    costs = '', strides = '', stockham = '', host = '', fft_use = '',
+    costs = '', strides = '', stockham = '', host = '', fft_use = { '', '3x3' }, streams = '',
 }
 
 local of_no_device = { flops = true, cluster = true }

@@ -76,6 +76,8 @@ local function go(f, from, step, calls)
     return nil, calls
 end
 
+-- f: gives the value and a list of slopes for a list of numbers. start: where it begins. options:
+-- { calls, longest, least, tolerance, each }. Returns { x, value, slope, calls }.
 function descent.new(f, start, options)
     if type(f) ~= 'function' then
         errors.argument('mare.descent: a function is wanted, not %s', type(f))

@@ -148,6 +148,8 @@ typedef struct mr_backend {
     mare_status (*stream_wait)(mr_native device, mr_native stream);
 
     mare_status (*event_create)(mr_native device, mr_native *out);
+    /* An event without a time, which is recorded sooner; may be NULL: event_create. */
+    mare_status (*mark_create)(mr_native device, mr_native *out);
     void (*event_destroy)(mr_native device, mr_native event);
     mare_status (*event_query)(mr_native device, mr_native event, int *done);
 

@@ -272,6 +272,8 @@ void mr_order_give_up(mare_buffer *buffer);
 
 /* `stream` waits for what these streams have queued so far. */
 mare_status mr_order_wait(mare_device *device, uint64_t streams, const mare_stream *stream);
+/* An event that tells an order, and no time. */
+mare_status mr_order_mark(mare_device *device, mr_native *out);
 
 /* tensor.c */
 /* Lets go of the memory of a released buffer that is a tensor's, when what is queued on it has

@@ -16,9 +16,14 @@ bool mr_order_covers(uint64_t streams) { return !(streams >> UNTRACKED); }
 
 /* ---- slots ---- */
 
+mare_status mr_order_mark(mare_device *device, mr_native *out) {
+    const mr_backend *backend = device->backend;
+    return (backend->mark_create ? backend->mark_create : backend->event_create)(device->native,
+                                                                                 out);
+}
+
 static mare_status need_event(mare_device *device, mr_slot *slot) {
-    if (slot->event.u64) return MARE_OK;
-    return device->backend->event_create(device->native, &slot->event);
+    return slot->event.u64 ? MARE_OK : mr_order_mark(device, &slot->event);
 }
 
 mare_status mr_order_add(mare_stream *stream) {

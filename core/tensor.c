@@ -307,7 +307,7 @@ static mare_status mark_end(mare_buffer *buffer, uint64_t streams, mr_native *ev
     const uint64_t own = device->stream->slot < MR_STREAM_SLOTS ? 1ull << device->stream->slot : 0;
     if (!mr_order_covers(streams)) return MARE_ERROR_UNAVAILABLE;
     MR_TRY(mr_order_wait(device, streams & ~own, device->stream));
-    MR_TRY(backend->event_create(device->native, event));
+    MR_TRY(mr_order_mark(device, event));
     mare_status status = backend->event_record(device->native, *event, device->stream->native);
     if (status == MARE_OK) status = backend->stream_flush(device->native, device->stream->native);
     if (status != MARE_OK) backend->event_destroy(device->native, *event);

@@ -22,7 +22,11 @@ enum { ROOM = 64 };     /* for groups at the same time */
 struct CUctx_st { int retained; };
 struct CUgraph_st;
 struct CUstream_st { int priority; struct CUgraph_st *captures; };
-struct CUevent_st { int recorded, pending; double time_ms; struct CUgraph_st *within; };
+struct CUevent_st {
+    int recorded, pending, has_no_time;
+    double time_ms;
+    struct CUgraph_st *within;
+};
 struct CUfunc_st { int kind; unsigned most_shared; };
 struct CUmod_st { char *text; struct CUfunc_st axpy, widths, block; float table[4]; };
 
@@ -454,8 +458,9 @@ unsigned cuStreamWaitEvent(struct CUstream_st *stream, struct CUevent_st *event,
 
 unsigned cuEventCreate(struct CUevent_st **event, unsigned flags) {
     NEED_CONTEXT();
-    if (flags) return INVALID_VALUE;
+    if (flags && flags != MR_CU_EVENT_DISABLE_TIMING) return INVALID_VALUE;
     *event = calloc(1, sizeof **event);
+    (*event)->has_no_time = flags != 0;
     live++;
     return 0;
 }
@@ -495,6 +500,7 @@ unsigned cuEventQuery(struct CUevent_st *event) {
 unsigned cuEventElapsedTime(float *ms, struct CUevent_st *start, struct CUevent_st *stop) {
     NEED_CONTEXT();
     if (!start->recorded || !stop->recorded) return INVALID_HANDLE;
+    if (start->has_no_time || stop->has_no_time) return INVALID_HANDLE;
     if (start->pending || stop->pending) return MR_CUDA_ERROR_NOT_READY;
     *ms = (float)(stop->time_ms - start->time_ms);
     return 0;

@@ -31,6 +31,7 @@ local cpu = require 'mare.stages.cpu'
 local errors = require 'bindings.errors'
 local expression = require 'mare.expression.launches'
 local gpu = require 'mare.stages.gpu'
+local interpreted = require 'mare.base.interpreted'
 local nodes = require 'mare.expression.nodes'
 local relay = require 'mare.stages.relay'
 local source_of = require 'mare.base.source'
@@ -80,7 +81,7 @@ local function source(list)
     local collects = collectgarbage 'isrunning'
     for _, d in ipairs(list) do d.tables = tables.of(d) end
     collectgarbage 'stop'
-    local ok, text = pcall(written, list)
+    local ok, text = pcall(interpreted, written, list)
     if collects then collectgarbage 'restart' end
     return ok and text or error(text, 0)
 end

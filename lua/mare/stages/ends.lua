@@ -263,8 +263,9 @@ local scale = input('scale', 'real', 'scale')
 
 local store = {}
 
-function store.plain(w, d, k, value)
-    finish(w, d, k, { re = value.re * scale, im = value.im * scale })
+function store.plain(w, d, k, value, factor)
+    factor = factor or scale
+    finish(w, d, k, { re = value.re * factor, im = value.im * factor })
 end
 
 function store.half(w, d, k, value)
@@ -299,11 +300,11 @@ end
 -- that of n pairs. at_last: the text of n - k
 function ends.store_split(w, d, k, a, b, at_last)
     local root = ends.root(d, 'halves', k)
-    local even = { re = (a.re + b.re) * 0.5, im = (a.im - b.im) * 0.5 }
-    local odd = { re = (a.im + b.im) * 0.5, im = (b.re - a.re) * 0.5 }
-    odd = butterflies.product(odd, root)
-    store.plain(w, d, k, { re = even.re + odd.re, im = even.im + odd.im })
-    store.plain(w, d, at_last, { re = even.re - odd.re, im = odd.im - even.im })
+    local even = { re = a.re + b.re, im = a.im - b.im }
+    local odd = butterflies.product({ re = a.im + b.im, im = b.re - a.re }, root)
+    local half = scale * 0.5
+    store.plain(w, d, k, { re = even.re + odd.re, im = even.im + odd.im }, half)
+    store.plain(w, d, at_last, { re = even.re - odd.re, im = odd.im - even.im }, half)
 end
 
 -- Writes the middle one of an even number of these, of the point in the middle.

@@ -118,7 +118,7 @@ function kernel:bind(values)
         check(C.mare_launch_set_together(bound.handle, 1))
     end
     if values.programmatic and not self.index.programmatic then
-        check(C.mare_launch_set_programmatic(bound.handle, 1))
+        bound:set_programmatic()
     end
     return bound
 end
@@ -220,6 +220,12 @@ end
 function launch:shape(global, group)
     check(C.mare_launch_set_shape(self.handle, extent(global_c, 'global', global),
                                   group and extent(group_c, 'group', group)))
+end
+
+-- Lets the launch begin as `programmatic` of kernel:bind says. Returns it.
+function launch:set_programmatic()
+    check(C.mare_launch_set_programmatic(self.handle, 1))
+    return self
 end
 
 -- Queues the kernel, on the stream s or the default one.

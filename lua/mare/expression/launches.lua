@@ -109,6 +109,7 @@ function launches.reduction(sig, roots, device, desc)
         desc.is_cpu = device.info.kind == 'cpu'
         local plan = tree.of(roots)
         found = compile(reduce_text.of(plan, desc), plan, 'reduce', device, desc)
+        if device.info.has_programmatic then found.launch:set_programmatic() end
         found.desc = desc
         kept[desc.reduced] = found
     end

@@ -147,22 +147,42 @@ local function write_results(w, desc, name, at)
     end
 end
 
+-- Writes that a work-item takes its elements of a row of lanes. In a loop over lanes, whose number
+-- the compiler knows, all loads go ahead of what needs them.
+local function write_lanes_of_item(w, plan, desc, index, guard)
+    w:open(('MR_LANES(l, %d)'):format(reduce_text.lanes / group))
+    if guard then w:open(('if (k + me + l * %d < n)'):format(group)) end
+    write_element(w, plan, desc, index, ('(first + k + me + l * %d)'):format(group))
+    each(w, desc, 'all@[l] = k == 0 ? value@ : combine@(all@[l], value@);')
+    if guard then w:close() end
+    w:close()
+end
+
+-- A work-item's own lanes, l and l + 512, then l and l + 256, become one without the others.
 local function write_rows_on_gpu(w, plan, desc, index)
-    each(w, desc, ('MR_LOCAL T lanes@[%d];'):format(reduce_text.lanes))
-    w:line('int me = mr_lid_x(), n = count - first < %d ? (int)(count - first) : %d;',
+    local lanes, own = reduce_text.lanes, reduce_text.lanes / group
+    each(w, desc, ('MR_LOCAL T lanes@[%d];'):format(group))
+    w:line('int me = mr_lid_x(), k = 0, n = count - first < %d ? (int)(count - first) : %d;',
         reduce_text.block, reduce_text.block)
-    w:open(('for (int l = me; l < %d && l < n; l += %d)'):format(reduce_text.lanes, group))
-    each(w, desc, 'T all@ = { 0 };')
-    w:open(('for (int k = l; k < n; k += %d)'):format(reduce_text.lanes))
-    write_element(w, plan, desc, index, '(first + k)')
-    each(w, desc, 'all@ = k == l ? value@ : combine@(all@, value@);')
+    each(w, desc, ('T all@[%d];'):format(own))
+    w:line 'MR_UNROLL(2)'
+    w:open(('for (; k + %d <= n; k += %d)'):format(lanes, lanes))
+    write_lanes_of_item(w, plan, desc, index)
     w:close()
-    each(w, desc, 'lanes@[l] = all@;')
-    w:close()
+    write_lanes_of_item(w, plan, desc, index, true)
+    local step = own / 2
+    while step >= 1 do
+        w:open(('MR_LANES(l, %d)'):format(step))
+        each(w, desc, ('if (me + (l + %d) * %d < n) all@[l] = combine@(all@[l], all@[l + %d]);')
+            :format(step, group, step))
+        w:close()
+        step = step / 2
+    end
+    each(w, desc, 'if (me < n) lanes@[me] = all@[0];')
     w:line 'MR_BARRIER();'
-    w:open(('for (int step = %d; step > 0; step /= 2)'):format(reduce_text.lanes / 2))
-    w:open(('for (int l = me; l < step && l + step < n; l += %d)'):format(group))
-    each(w, desc, 'lanes@[l] = combine@(lanes@[l], lanes@[l + step]);')
+    w:open(('for (int step = %d; step > 0; step /= 2)'):format(group / 2))
+    w:open 'if (me < step && me + step < n)'
+    each(w, desc, 'lanes@[me] = combine@(lanes@[me], lanes@[me + step]);')
     w:close()
     w:line 'MR_BARRIER();'
     w:close()
@@ -270,8 +290,9 @@ local function write_columns(w, plan, desc, index)
     w:close()
 end
 
--- Returns the text of a kernel `reduce`. desc: reductions, { name, a key of `combinations`;
--- type of the result } each; scheme; kept, reduced: how many axes; is_unit: see
+-- Returns the text of a kernel `reduce`, which on a GPU may begin before the launch before it has
+-- ended, as the pass over the results of blocks does. desc: reductions, { name, a key of
+-- `combinations`; type of the result } each; scheme; kept, reduced: how many axes; is_unit: see
 -- evaluate.lua; is_cpu; is_wide
 function reduce_text.of(plan, desc)
     local w, index = writer.new(), desc.is_wide and 'mr_index' or 'int'
@@ -280,6 +301,10 @@ function reduce_text.of(plan, desc)
     w:line ''
     w:line 'MR_KERNEL'
     w:open(('void reduce(%s)'):format(table.concat(arguments_of(plan, desc, index), ', ')))
+    if not desc.is_cpu then
+        w:line 'mr_start_dependents();'
+        w:line 'mr_wait_for_previous();'
+    end
     local write = desc.scheme == 'rows' and write_rows or write_columns
     write(w, plan, desc, index)
     w:close()

@@ -16,8 +16,13 @@ local files = {
     follow = posix.follow, sync = posix.sync,
 }
 
--- Why a path is no file that could be read, in words; nil if it is one.
+-- Whether it is the address of data that a server has, which NetCDF-C reads by OPeNDAP.
+function files.is_remote(path) return path:find '^https?://' ~= nil end
+
+-- Why a path is no file that could be read, in words; nil if it is one, or the address of data that
+-- a server has.
 function files.unreadable(path)
+    if files.is_remote(path) then return nil end
     local found = status(path)
     if not found then return 'there is no such file' end
     if found.is_folder then return 'is a folder, a file is needed' end

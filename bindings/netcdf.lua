@@ -198,11 +198,13 @@ local function read_header(path)
 end
 
 -- Opens for reading. libhdf5 may crash on a damaged header, or look into it for ever: a copy of
--- this process reads it first.
+-- this process reads it first. path: also an address, https://..., of which a server gives parts by
+-- OPeNDAP: no file is read then.
 function netcdf.open(path)
     local reason = files.unreadable(path)
     if reason then error(path .. ': ' .. reason, 0) end
     library()
+    if files.is_remote(path) then return open(path) end
     local fault = attempt.fault(function() read_header(path) end)
     if fault then
         error(('%s: is damaged: NetCDF-C %s where it reads its header'):format(path, fault), 0)

@@ -10,7 +10,8 @@ local o = mare.options {
     title = 'NorKyst',
     help = 'A window of a file of NorKyst-800 or ROMS, with its initial state and sides.',
     mare.options.simulation, mare.ocean.options,
-    { name = 'file', type = 'string', help = 'NetCDF file, or several: a.nc,b.nc' },
+    { name = 'file', type = 'string', help = 'NetCDF file, or several: a.nc,b.nc; also '
+        .. 'addresses that OPeNDAP serves, https://thredds.met.no/thredds/dodsC/...' },
     { name = 'window', type = 'string',
         help = 'rho points to use: i0,i1,j0,j1; default: all but the '
         .. 'outer ones' },

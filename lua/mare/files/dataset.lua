@@ -18,7 +18,7 @@ local time_names = { second = 's', sec = 's', minute = 'min', hour = 'h', day = 
 
 -- Opens a file; raises an error if it is missing, truncated or no NetCDF file.
 local function open(path)
-    local reason = files.unreadable(path) or classic.cut_off(path)
+    local reason = files.unreadable(path) or not files.is_remote(path) and classic.cut_off(path)
     if reason then errors.usage('%s: %s', path, reason) end
     local ok, file = pcall(netcdf.open, path)
     if not ok then errors.usage('%s (a whole NetCDF file is wanted)', tostring(file)) end

@@ -1,0 +1,29 @@
+"""dap.py - serves the data set `t` by DAP 2 on a port of this machine: one variable, eta(y, x),
+2 x 3 floats. Prints the port and the number of its process."""
+
+import http.server
+import os
+import struct
+
+DDS = b'Dataset {\n    Float32 eta[y = 2][x = 3];\n} t;\n'
+DAS = b'Attributes {\n    eta {\n        String units "m";\n    }\n}\n'
+DATA = struct.pack('>II6f', 6, 6, 1, 2, 3, 4, 5, 6)
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        path = self.path.split('?')[0]
+        body = {'/t.dds': DDS, '/t.das': DAS, '/t.dods': DDS + b'\nData:\n' + DATA}.get(path)
+        body = body or b'Error {\n    code = 404;\n    message = "none";\n};\n'
+        self.send_response(200)
+        self.send_header('Content-Length', str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+server = http.server.HTTPServer(('127.0.0.1', 0), Handler)
+print(server.server_port, os.getpid(), flush=True)
+server.serve_forever()

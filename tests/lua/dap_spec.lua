@@ -1,0 +1,38 @@
+-- Data that a server gives by OPeNDAP are read as files are (dap.py serves some).
+
+local dataset = require 'mare.files.dataset'
+local fails = require 'tests.fails'
+local files = require 'bindings.files'
+local home = require 'bindings.home'
+local netcdf = require 'bindings.netcdf'
+
+describe('an address of OPeNDAP', function()
+    local pipe = io.popen(("python3 '%s/tests/lua/dap.py' 2>/dev/null & "):format(home.root))
+    local port, process = (pipe:read '*l' or ''):match '(%d+) (%d+)'
+    local address = ('http://127.0.0.1:%s/t'):format(port or '1')
+
+    teardown(function()
+        if process then os.execute('kill ' .. process) end
+        pipe:close()
+    end)
+
+    it('is read as a file is', function()
+        if not port then return pending 'there is no Python' end
+        local file = netcdf.open(address)
+        assert.same({ 2, 3 }, { file:dimensions().y, file:dimensions().x })
+        assert.equal('m', file:attributes('eta').units)
+        local data = file:get('eta', { 0, 0 }, { 2, 3 })
+        assert.same({ 1, 6 }, { data[0], data[5] })
+        file:close()
+        assert.same({ 'eta' }, dataset.open(address).names)
+    end)
+
+    it('is told in full where it answers with nothing', function()
+        if not port then return pending 'there is no Python' end
+        local wrong = address:gsub('t$', 'none')
+        assert.is_nil(files.unreadable(wrong))
+        assert.is_true(files.is_remote(wrong) and files.is_remote 'https://a/b.nc'
+            and not files.is_remote 'http.nc')
+        fails(function() netcdf.open(wrong) end, nil, wrong)
+    end)
+end)

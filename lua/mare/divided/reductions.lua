@@ -5,9 +5,10 @@
 local array = require 'mare.ndarray.array'
 local errors = require 'bindings.errors'
 local handles = require 'mare.divided.handles'
-local ndarray = require 'mare.ndarray'
+local memory = require 'mare.expression.memory'
 local order = require 'mare.expression.reduce_text'
 local reduce = require 'mare.ndarray.reduce'
+local shapes = require 'mare.expression.shapes'
 
 -- A plan of a reduction along the first axis: { reductions, kept, reduced, is_row, block: elements
 -- of a block; inner: numbers along the reduced axes that a row has; leads: whether the reduced axes
@@ -83,12 +84,12 @@ end
 
 local function joined(list, axis)
     if #list == 1 then return list[1] end
-    local shape, total = array.node(list[1]).shape, 0
+    local first, total = array.node(list[1]), 0
     for _, one in ipairs(list) do total = total + array.node(one).shape[axis] end
-    local sizes = { unpack(shape) }
+    local sizes = { unpack(first.shape) }
     sizes[axis] = total
-    local all = ndarray.zeros(sizes, { type = list[1].type, device = array.node(list[1]).device })
-        :eval()
+    local shape = shapes.of(sizes, #sizes)
+    local all = array.of_version(memory.new(first.device, first.type, shape.count), shape)
     local at = 0
     for _, one in ipairs(list) do
         local size, places = array.node(one).shape[axis], {}
@@ -152,8 +153,7 @@ local function along_rows(what, node, reductions, options, kept, reduced)
     local plan = plan_of(node, reductions, kept, reduced)
     local leaves = {}
     for k, list in ipairs(collect(what, plan, node)) do
-        local all = joined(list, plan.is_row and 2 or 1)
-        leaves[k] = array.leaf(all:copy(), what)
+        leaves[k] = array.leaf(joined(list, plan.is_row and 2 or 1), what)
     end
     local blocks = math.ceil(plan.count / plan.block)
     local made = {}

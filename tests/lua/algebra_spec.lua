@@ -52,6 +52,12 @@ describe('a function that is followed', function()
         end
     end)
 
+    it('may choose between numbers, and take the larger of two', function()
+        local list = trace.of(function(a) return (a > 0 and 1 or 2) * math.max(0.5, 3) end, x)
+        near(3, value(list[1], { [x] = 1 }))
+        near(6, value(list[1], { [x] = -1 }))
+    end)
+
     it('is not, beyond a branch or a loop that are not known', function()
         local function branch(a)
             if a > 0 then return a end

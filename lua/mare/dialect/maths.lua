@@ -11,6 +11,7 @@ local maths = {}
 local function function_of(op)
     return function(a, b, c)
         if nodes.is(a) or nodes.is(b) or nodes.is(c) then return nodes.apply(op, a, b, c) end
+        if op.operands == 2 then return op.plain(a, b) end      -- math.min counts its arguments
         return op.plain(a, b, c)
     end
 end

@@ -4,9 +4,9 @@
 -- of a filtered picture.
 --     mare tests/bench/fft.lua [DEVICE [IMAGE [PART...]]]
 --     mare tests/bench/fft.lua table FILE...
--- Where cuFFT is, it is measured in turn; fft_peers.py measures SciPy. IMAGE (fft.png; none): the
--- times by length. PART: lengths, batches, factors, squares, window, errors, picture. The table is
--- made of files with the records.
+-- Where cuFFT is, it is measured in turn; fft_peers.py measures SciPy, MKL or FFTW. IMAGE (fft.png;
+-- none): the times by length. PART: lengths, batches, factors, squares, window, errors, picture.
+-- The table is made of files with the records.
 
 local cufft = require 'bindings.cufft'
 local devices = require 'bindings.device'

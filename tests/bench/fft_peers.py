@@ -1,16 +1,22 @@
-"""fft_peers.py - what fft.lua measures, by SciPy's pocketfft on two threads.
+"""fft_peers.py - what fft.lua measures, by a library of a processor on two threads: SciPy's
+pocketfft, MKL (mkl_fft with mkl-service) or FFTW (pyfftw, whose plans are kept).
 
-    python3 fft_peers.py [WORKERS]
+    python3 fft_peers.py [WORKERS [scipy|mkl|fftw]]
 
 Writes one line of JSON for each transform of real numbers, with the names of fft.lua."""
 
+import importlib
 import json
 import sys
 import time
 
 import numpy
-from scipy import fft
 
+PEER = sys.argv[2] if len(sys.argv) > 2 else "scipy"
+fft = importlib.import_module({"scipy": "scipy.fft", "mkl": "mkl_fft.interfaces.scipy_fft",
+                               "fftw": "pyfftw.interfaces.scipy_fft"}[PEER])
+if PEER == "fftw":
+    importlib.import_module("pyfftw").interfaces.cache.enable()
 WORKERS = int(sys.argv[1]) if len(sys.argv) > 1 else 2
 RNG = numpy.random.default_rng(1)
 TYPES = {"float": "float32", "double": "float64"}
@@ -27,7 +33,7 @@ def report(name, kind, shape, axes=(-1,)):
     batch(1)
     calls = max(1, int(0.006 / batch(1)))
     seconds = sorted(batch(calls) for _ in range(5))
-    print(json.dumps({"benchmark": "fft", "peer": "scipy", "transform": name,
+    print(json.dumps({"benchmark": "fft", "peer": PEER, "transform": name,
                       "seconds": seconds[2], "fastest": seconds[0], "slowest": seconds[4]}),
           flush=True)
 

@@ -24,6 +24,8 @@ ffi.cdef [[
     int mpfr_fma(mare_mpfr *x, const mare_mpfr *a, const mare_mpfr *b, const mare_mpfr *c,
                  int rounding);
     int mpfr_mul_2si(mare_mpfr *x, const mare_mpfr *a, long power, int rounding);
+    int mpfr_const_pi(mare_mpfr *x, int rounding);
+    int mpfr_sin_cos(mare_mpfr *s, mare_mpfr *c, const mare_mpfr *a, int rounding);
     int mpfr_cmp_d(const mare_mpfr *x, double a);
     const char *mpfr_get_version(void);
 ]]
@@ -94,6 +96,16 @@ end
 function Number:scale(a, power)
     C.mpfr_mul_2si(self, a, power, NEAREST)
     return self
+end
+
+function Number:pi()
+    C.mpfr_const_pi(self, NEAREST)
+    return self
+end
+
+-- sine = sin(self), cosine = cos(self), other numbers than self
+function Number:sine_and_cosine(sine, cosine)
+    C.mpfr_sin_cos(sine, cosine, self, NEAREST)
 end
 
 -- Negative, 0 or positive as self is less than, equal to or greater than the Lua number.

@@ -5,11 +5,12 @@
 --     mare tests/bench/fft.lua [DEVICE [IMAGE [PART...]]]
 --     mare tests/bench/fft.lua table FILE...
 -- Where cuFFT is, it is measured in turn; fft_peers.py measures SciPy, MKL or FFTW. IMAGE (fft.png;
--- none): the times by length. PART: lengths, batches, factors, squares, window, errors, picture.
--- The table is made of files with the records.
+-- none): the times by length. PART: lengths, batches, factors, squares, window, errors, exact,
+-- picture. The table is made of files with the records.
 
 local cufft = require 'bindings.cufft'
 local devices = require 'bindings.device'
+local exact_transform = require 'tests.bench.exact_transform'
 local mare = require 'mare'
 local record = require 'tests.bench.record'
 
@@ -155,6 +156,27 @@ function parts.errors()
     end
 end
 
+-- The same against sums in quadruple precision, of 64 elements.
+function parts.exact()
+    for log2 = 10, record.few(14, 10), 2 do
+        for _, type in ipairs(types) do
+            local n, apart, all = 2 ^ log2, 0, 0
+            local x = numbers(type, { n })
+            local exact = exact_transform(x:data(), n, record.few(64, 2))
+            local y = mare.fft.rfft(x):data()
+            for _, element in ipairs(exact) do
+                local k, re, im = unpack(element)
+                apart = apart + (y[k].re - re) ^ 2 + (y[k].im - im) ^ 2
+                all = all + re ^ 2 + im ^ 2
+            end
+            local value = math.sqrt(apart / all)
+            local name = ('error of %s beside quadruple, 2^%d'):format(type, log2)
+            write(name, nil, { value, value, value }, ('%-9s %-42s %10.3g'):format(device.name,
+                name, value))
+        end
+    end
+end
+
 -- Table 2.2: a picture of 1024 x 1024 bytes, filtered, and its spectrum.
 function parts.picture()
     local n = record.few(1024, 32)
@@ -170,7 +192,8 @@ end
 
 -- ---- all of it ----
 
-local order = { 'lengths', 'batches', 'factors', 'squares', 'window', 'errors', 'picture' }
+local order = { 'lengths', 'batches', 'factors', 'squares', 'window', 'errors', 'exact',
+    'picture' }
 for _, part in ipairs(#arg > 2 and { unpack(arg, 3) } or order) do
     if not parts[part] then
         error(("fft: part '%s' (allowed: %s)"):format(part, table.concat(order, ', ')), 0)

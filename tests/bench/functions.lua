@@ -2,7 +2,7 @@
 --     mare tests/bench/functions.lua [DEVICE [kernels|solvers|all]]
 -- Each kernel runs in Lua and by hand over the same arrays, in turn; `ratio` is the rate in Lua
 -- over that by hand, `different` how many elements do not have the same bits. Solvers are timed as
--- solvers.lua does: gas with HLL, built in and in Lua, with a light source and a side by function,
+-- solvers.lua does: gas with HLL, built in and in Lua, with light sources and a side by function,
 -- and a conducting gas of nine fields against the copy.
 
 local bandwidth = require 'mare.measure.bandwidth'
@@ -194,9 +194,12 @@ local function water()
     }
 end
 
-local function damped(q, x, y, _, p)
+-- Light sources, one the same everywhere and one of the place.
+local function gravity(q) return 0, 0, -9.81 * q.rho, -9.81 * q.m.y end
+
+local function whirl(q, x, y)
     local pull = 1e-3 * (x - y) * q.rho
-    return 0, pull, -pull, 1e-3 * (x - y) * (q.m.x - q.m.y) + 0 * p.gamma
+    return 0, pull, -pull, 1e-3 * (x - y) * (q.m.x - q.m.y)
 end
 
 local function west(q) return q.rho, q.u.x, q.u.y, q.p end
@@ -240,7 +243,9 @@ local function solvers()
         return mare.euler { gamma = 5 / 3, flux = 'hll' }
     end, n)
     local own = measured('euler in lua', 'euler', gas, n, euler)
-    measured('euler in lua, source', 'euler', function() return gas { source = damped } end, n, own)
+    measured('euler in lua, gravity', 'euler', function() return gas { source = gravity } end, n,
+        own)
+    measured('euler in lua, source', 'euler', function() return gas { source = whirl } end, n, own)
     measured('euler in lua, side', 'euler', gas, n, own, { west = west, east = 'outflow',
         south = 'periodic', north = 'periodic' })
     local shallow = measured('water hll', 'water', function()

@@ -13,7 +13,7 @@ import numpy as np
 import mare
 from mare import array_api as xp
 
-ROUNDS = 80 if os.environ.get('MARE_TESTS') == 'long' else 2
+ROUNDS = 80 if os.environ.get('MARE_TESTS') == 'long' else 1
 NULL = 'null'
 
 STANDARD = '''abs acos acosh add all any arange argmax argmin argsort asarray asin asinh astype atan

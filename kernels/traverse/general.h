@@ -156,7 +156,9 @@ MR_FN real mark_of(face low, face high, real mark, parameters k) {
 MR_FN int is_unmarked(real mark) { return mark - mark == R(0.0); }
 
 #define CHECKS_FACES 1
-#define MARCHES_FREELY (MR_PTX_ARCH && sizeof(real) == sizeof(float))
+#if MR_PTX_ARCH
+#define MARCHES_FREELY (sizeof(real) == sizeof(float))
+#endif
 
 MR_FN void reconstruct(primitive w, primitive below, primitive above, real lambda, parameters k,
     face *low, face *high) {

@@ -1,11 +1,11 @@
--- holm.lua - the ladders of Holm, Brodtkorb and Saetra (2020), figures 4 and 6: their
--- high-resolution scheme from tiles that keep everything, and the linear one from three kernels,
--- to Mare's own.
---     mare bench holm [DEVICE] [SIZE] [--scheme cdklm|linear] [--energy] [--image FILE.png]
--- Every rung (holm_cdklm.lua, holm_linear.lua) computes the same steps as the shipped
--- kernel, ghost cells of a periodic plane over a bumpy bed included, and is compared with
--- it before it is timed. Gains are over the first rung, with their standard error.
--- --energy: watts of each rung and cells a joule above rest.
+-- holm.lua - the ladders of Holm, Brodtkorb and Saetra (2020), figures 4 to 6: their
+-- high-resolution scheme from tiles that keep everything, and the others from three kernels, to
+-- Mare's own.
+--     mare bench holm [DEVICE] [SIZE] [--scheme NAME] [--energy] [--image FILE.png]
+-- NAME: cdklm, linear or nonlinear. Every rung (holm_cdklm.lua, ...) computes the same
+-- steps as the shipped kernel, ghost cells of a periodic plane over a bumpy bed included,
+-- and is compared with it before it is timed. Gains are over the first rung, with their
+-- standard error. --energy: watts of each rung and cells a joule above rest.
 
 local bandwidth = require 'mare.measure.bandwidth'
 local check_kind = require('mare.array.devices').check_kind
@@ -21,7 +21,8 @@ local record = require 'tests.bench.record'
 local simulation = require 'mare.run.simulation'
 
 local schemes = { cdklm = require 'tests.bench.holm_cdklm',
-    linear = require 'tests.bench.holm_linear' }
+    linear = require 'tests.bench.holm_linear',
+    nonlinear = require 'tests.bench.holm_nonlinear' }
 
 local blocks = { { 16, 16 }, { 32, 4 }, { 32, 8 }, { 32, 16 }, { 64, 4 }, { 16, 8 }, { 8, 8 },
     { 64, 8 }, { 32, 32 }, { 128, 2 } }
@@ -98,6 +99,7 @@ end
 -- Seconds of a step, sorted, of as many batches, and the plan of two steps.
 local function time(device, launches)
     local plan = device.stream:record(function()
+        for _, other in ipairs(launches.streams or {}) do device.stream:join(other) end
         for k = 1, 2 do
             for _, launch in ipairs(launches.steps[(k - 1) % #launches.steps + 1]) do
                 launch:run()
@@ -120,7 +122,8 @@ local function time(device, launches)
 end
 
 local function occupancy(launches)
-    return profile.new(function() launches.steps[1][1]:run() end).rows[1].occupancy
+    return profile.new(function() launches.steps[1][1].run(launches.steps[1][1]) end)
+        .rows[1].occupancy
 end
 
 local function measure(device, r, rung, block)
@@ -273,6 +276,7 @@ if size < 16 or size > 16384 then
 end
 local ladder = schemes[options.scheme or 'cdklm']
 if not ladder then
-    errors.usage("holm: --scheme: '%s' (allowed: cdklm, linear)", tostring(options.scheme))
+    errors.usage("holm: --scheme: '%s' (allowed: cdklm, linear, nonlinear)",
+        tostring(options.scheme))
 end
 run(device, size, ladder, options)

@@ -284,6 +284,7 @@ local function stencils()
     return { { 'lua', fill({ W = 4, GROUP = 64 }, own.defines), equation = own.equation } }
 end
 
+local function in_tiles() return { { '8 x 8', { GX = 8, GY = 8 } } } end
 local function in_groups() return { { 'GROUP 64', { GROUP = 64 } } } end
 local function largest() return { { 'sums', {} }, { 'largest', { MOST = 1 } } } end
 local function in_columns() return { { 'W 4', { W = 4, GROUP = 64 } } } end
@@ -303,9 +304,8 @@ local M = { volume = volume }
 
 M.rows = {
     ['array/barrier.krn'] = in_groups, ['clock.krn'] = in_groups, ['copy.krn'] = in_columns,
-    ['measure/ladder.krn'] = ladder, ['measure/ladder_linear.krn'] = function()
-        return { { '8 x 8', { GX = 8, GY = 8 } } }
-    end, ['array/sums.krn'] = largest,
+    ['measure/ladder.krn'] = ladder, ['measure/ladder_linear.krn'] = in_tiles,
+    ['measure/ladder_nonlinear.krn'] = in_tiles, ['array/sums.krn'] = largest,
     ['differ.krn'] = in_groups,
     ['sweep_x.krn'] = sweeps, ['sweep_y.krn'] = sweeps,
     ['max_rate.krn'] = function(precision)

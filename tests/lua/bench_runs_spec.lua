@@ -15,7 +15,8 @@ local words = {
     euler_peers = '32 1', linear_openmp = '32 1', volumes_openmp = '32 1', output = '. 4 32 32',
     mandelbrot = { 'rate 8', 'exact float 10', 'exact perturbation 10', 'deep 4' },
     solvers = '--scheme=euler_hll --size=64 --precision=float --device=',
-    flops = { 'euler_hll', 'ocean_linear' }, cluster = '4', holm = { '', '--scheme linear' },
+    flops = { 'euler_hll', 'ocean_linear' }, cluster = '4',
+    holm = { '', '--scheme linear', '--scheme nonlinear' },
     costs = '', strides = '', stockham = '', host = '', fft_use = { '', '3x3' }, streams = '',
 }
 

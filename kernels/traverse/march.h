@@ -85,18 +85,22 @@ MR_FN void next_row(progress *g, int j, marks *m, cells *q) {
     step_column(&g->t, q, g->y, !m ? 0 : g->x_first ? m->second : m->first);
 }
 
-/* The same, and the rest of row j - 2, which goes to dst. */
+/* The rest of row j - 2, which goes to dst. */
+MR_FN void finish_row(progress *g, int j, marks *m, cells *q, MR_GLOBAL real *dst, fastest *f) {
+    if (g->x_first) source_interior(q, &g->on, j - REACH, g->y.k);
+    turn(q);
+    if (!g->x_first) step_line(q, W, g->x, g->shared, 0, m ? m->second : 0);
+    int low = MARCHES_FREELY ? afresh(g->low) : g->low;
+    int high = MARCHES_FREELY ? afresh(g->high) : g->high;
+    store_own(dst, g->y.plane, q, low, high);
+    if (g->x_first) turn(q);
+    note_signals(f, q, g->x_first ? g->y.k : g->x.k);
+}
+
 MR_FN void whole_row(progress *g, int j, marks *m, MR_GLOBAL real *dst, fastest *f) {
     cells q;
     next_row(g, j, m, &q);
-    if (g->x_first) source_interior(&q, &g->on, j - REACH, g->y.k);
-    turn(&q);
-    if (!g->x_first) step_line(&q, W, g->x, g->shared, 0, m ? m->second : 0);
-    int low = MARCHES_FREELY ? afresh(g->low) : g->low;
-    int high = MARCHES_FREELY ? afresh(g->high) : g->high;
-    store_own(dst, g->y.plane, &q, low, high);
-    if (g->x_first) turn(&q);
-    note_signals(f, &q, g->x_first ? g->y.k : g->x.k);
+    finish_row(g, j, m, &q, dst, f);
 }
 
 /* The largest signal rate of the columns that are a team's own. */
@@ -127,42 +131,50 @@ MR_FN fastest signals_of_rows(const progress *g, const MR_GLOBAL real *from, int
     return f;
 }
 
-/* The rows before the strip's own, of which nothing comes out yet. Returns the next row. */
-MR_FN int first_rows(progress *g, int freely, marks *m) {
-    int j = g->y.first - REACH;
+/* One by one the rows from j on: those before the strip's own, of which nothing comes out yet, and
+ * unless it is `only` those what follows. Of faces before the strip it is not known yet what lies
+ * below. */
+MR_FN int single_rows(progress *g, int j, int end, int only, marks *m, MR_GLOBAL real *dst,
+    fastest *f) {
     MR_UNROLL(1)
-    for (; j < g->y.first + REACH; ++j) {
+    for (; j < end; ++j) {
         cells q;
-        marks before = *m;
-        next_row(g, j, freely ? m : 0, &q);
-        if (!freely || j >= g->y.first) continue;
-        MR_LANES(p, (W + 1) / 2) {          /* what is below is not known yet */
-            if (g->x_first) m->second[p] = before.second[p];
-            else m->first[p] = before.first[p];
-        }
+        marks before;
+        if (m) before = *m;
+        next_row(g, j, m, &q);
+        if (m && j < g->y.first)
+            MR_LANES(p, (W + 1) / 2) {
+                if (g->x_first) m->second[p] = before.second[p];
+                else m->first[p] = before.first[p];
+            }
+        if (only || j < g->y.first + REACH) continue;
+        finish_row(g, j, m, &q, dst, f);
+        dst += g->y.stride;
     }
     return j;
 }
 
-/* Goes on from row j, two rows at a time, up to the end or to those that are spoilt. Returns the
- * row behind the last one that is stored for good. */
-MR_FN int rows_freely(progress *g, int j, marks m, MR_GLOBAL real *dst, fastest *f) {
+/* All rows, two at a time, up to the end or to those that are spoilt. Returns the row behind the
+ * last one that is stored for good. */
+MR_FN int rows_freely(progress *g, MR_GLOBAL real *dst, fastest *f) {
     const MR_GLOBAL real *begin = dst;
-    int end = g->y.end + REACH, spoilt = are_spoilt(&m, g->low, g->high, g->x_first);
+    int j = g->y.first - REACH, end = g->y.end + REACH, spoilt = 0;
     MR_UNROLL(1)
-    for (; !spoilt && j + 1 < end; j += 2) {
-        m = no_marks();
-        whole_row(g, j, &m, dst, f);
-        whole_row(g, j + 1, &m, dst + g->y.stride, f);
-        dst += 2 * g->y.stride;
+    for (int is_rest = 0; is_rest < 2 && !spoilt; ++is_rest) {
+        marks m = no_marks();
+        int from = j;
+        j = single_rows(g, j, is_rest ? end : g->y.first + REACH, 0, &m, dst, f);
         spoilt = are_spoilt(&m, g->low, g->high, g->x_first);
-        if (spoilt) j -= 2;
-    }
-    if (!spoilt && j < end) {
-        m = no_marks();
-        whole_row(g, j, &m, dst, f);
-        spoilt = are_spoilt(&m, g->low, g->high, g->x_first);
-        if (!spoilt) ++j;
+        if (spoilt && is_rest) j = from;
+        MR_UNROLL(1)
+        for (; !is_rest && !spoilt && j + 1 < end; j += 2) {
+            m = no_marks();
+            whole_row(g, j, &m, dst, f);
+            whole_row(g, j + 1, &m, dst + g->y.stride, f);
+            dst += 2 * g->y.stride;
+            spoilt = are_spoilt(&m, g->low, g->high, g->x_first);
+            if (spoilt) j -= 2;
+        }
     }
     if (spoilt) *f = signals_of_rows(g, begin, j - REACH - g->y.first);
     return j - REACH;
@@ -178,18 +190,22 @@ MR_FN real march_strip(const MR_GLOBAL real *src, MR_GLOBAL real *dst, int low, 
     g.x = x, g.y = y, g.shared = shared, g.x_first = x_first, g.low = low, g.high = high;
     g.on = acting_on(acts, y.k);
     fastest f = { { { R(0.0), R(0.0) } } };
-    marks m = no_marks();
     row_source source = { src, y.first - REACH, y.first < REACH ? 0 : acts.ny, y.stride, jump,
         y.plane };
     open_ring(&g.r, rows, source);
     open_column(&g.t, y.k);
-    int j = first_rows(&g, freely, &m);
-    if (freely) *done = rows_freely(&g, j, m, dst, &f);
-    else *done = y.end;
-    MR_UNROLL(ROWS_OF_A_TURN)
-    for (; !freely && j < y.end + REACH; ++j) {
-        whole_row(&g, j, 0, dst, &f);
-        dst += y.stride;
+    if (freely) {
+        *done = rows_freely(&g, dst, &f);
+    } else if (MARCHES_FREELY) {
+        *done = single_rows(&g, y.first - REACH, y.end + REACH, 0, 0, dst, &f) - REACH;
+    } else {
+        int j = single_rows(&g, y.first - REACH, y.first + REACH, 1, 0, dst, &f);
+        MR_UNROLL(ROWS_OF_A_TURN)
+        for (; j < y.end + REACH; ++j) {
+            whole_row(&g, j, 0, dst, &f);
+            dst += y.stride;
+        }
+        *done = y.end;
     }
     mr_fetch_wait(0);
     return rate_of_columns(&f, &g);

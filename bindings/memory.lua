@@ -33,10 +33,30 @@ local function credit(device, in_use)
     return math.min(bytes, math.max(nearby, heaps * 1024 * collectgarbage 'count'))
 end
 
+-- To make a buffer takes OpenCL's drivers of GPUs longer than two launches, and none of CUDA's,
+-- where small ones are parts of others. So garbage there may have this much more than before, which
+-- is 4096 small buffers; it is looked for at every 64th.
+local crowd, rarely = 2^21, 64
+
+local function is_crowded(device)
+    device.made = device.made + 1
+    if device.made % rarely ~= 0 then return false end
+    local in_use, idle = device:pool()
+    local has_grown = in_use + idle > device.held + crowd
+    if has_grown or in_use + idle < device.held then device.held = in_use + idle end
+    return has_grown
+end
+
+local function begin(device)
+    device.debt, device.credit = 0, credit(device, 0)
+    device.made, device.held = 0, 0
+    device.is_slow = device.info.kind == 'gpu' and device.name:find '^opencl' ~= nil
+end
+
 -- Collects before the debt of the device would grow beyond its credit.
 function M.borrow(device, size)
-    if not device.debt then device.debt, device.credit = 0, credit(device, 0) end
-    if device.debt + size > device.credit then
+    if not device.credit then begin(device) end
+    if device.debt + size > device.credit or device.is_slow and is_crowded(device) then
         collectgarbage()
         device.debt, device.credit = 0, credit(device, (device:pool()))
     end

@@ -371,6 +371,22 @@ describe('temporaries', function()
         end
     end
 
+    it('are collected when they are many buffers of an OpenCL driver of a GPU', function()
+        local borrow, held = require('bindings.memory').borrow, 0
+        local info = { kind = 'gpu', memory = 2^34 }
+        local function is_collected(name, bytes)
+            local stub = { name = name, info = info, pool = function() return held, bytes end }
+            local garbage = setmetatable({ {} }, { __mode = 'v' })
+            for _ = 1, 64 do borrow(stub, 64) end
+            return not garbage[1]
+        end
+        collectgarbage 'stop'
+        finally(function() collectgarbage 'restart' end)
+        assert.is_false(is_collected('opencl:0', 2^20))
+        assert.is_false(is_collected('cuda:0', 2^22))
+        assert.is_true(is_collected('opencl:0', 2^22))
+    end)
+
     it('that are all needed end in a message', function()
         local text = run([[
             local d, all = require('mare').device.open(), {}

@@ -27,7 +27,8 @@
 -- number of places from i, and one item writes one element of an array; f is taken to run over as
 -- many items as the first array that it writes has elements. What is written is not read: an
 -- array that is read and overwritten is refused, with the line, like anything else that cannot be
--- followed. The derivative of floor and of a comparison is 0.
+-- followed; that a call gives one array under two names it cannot see. The derivative of floor and
+-- of a comparison is 0.
 
 local errors = require 'bindings.errors'
 local interpreted = require 'mare.base.interpreted'

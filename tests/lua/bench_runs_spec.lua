@@ -17,7 +17,8 @@ local words = {
     solvers = '--scheme=euler_hll --size=64 --precision=float --device=',
     flops = { 'euler_hll', 'ocean_linear' }, cluster = '4',
     holm = { '', '--scheme linear', '--scheme nonlinear' },
-    costs = '', strides = '', stockham = '', host = '', fft_use = { '', '3x3' }, streams = '',
+    costs = '', energy = '', strides = '', stockham = '', host = '',
+    fft_use = { '', '3x3' }, streams = '',
 }
 
 local of_no_device = { flops = true, cluster = true }

@@ -236,6 +236,16 @@ end
 
 -- ---- what they are to Lua ----
 
+for name, f in pairs(Divided) do
+    Divided[name] = function(self, value, options)
+        if not is(self) then
+            errors.argument('%s: a divided array is wanted, not %s; methods are called with a '
+                .. 'colon: a:%s()', name, type(self), name)
+        end
+        return (f(self, value, options))
+    end
+end
+
 -- Methods of arrays that do the same with divided ones: functions of elements and reductions.
 local taken = tables.set { 'sum', 'prod', 'mean', 'var', 'std', 'min', 'max', 'argmin', 'argmax',
     'norm', 'dot', 'any', 'all', 'reduce', 'clip' }

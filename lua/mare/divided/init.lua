@@ -67,9 +67,12 @@ end
 -- Returns a function that divides an array on one device, or what mare.array takes.
 local function divider(group)
     return function(data, options)
+        if options ~= nil then errors.wanted('array: options', 'table', options) end
         local whole = array.is(data) and data
             or ndarray.new(data, tables.merged({ device = group.home }, options))
-        if options and array.is(data) then errors.wanted('array: options', 'nil', options) end
+        if options and array.is(data) then
+            errors.argument 'array: options are not for an array, which has its type and device'
+        end
         return handles.made(group, array.node(whole), function(share)
             return handles.moved(whole { share.rows }, share.device)
         end)
@@ -91,6 +94,10 @@ end
 -- and array, with the arguments of mare's functions of that name. list: 'cuda:0,cuda:1', 'all', or
 -- an array of names and open devices, MARE_DEVICE if nil; of several ranks each takes one.
 function divided.new(list)
+    if list ~= nil and type(list) ~= 'string' and type(list) ~= 'table' then
+        errors.argument("divide: names of devices are wanted, as 'cuda:0,cuda:1', not %s",
+            type(list))
+    end
     local opened = devices.open(list)
     local group = { own_devices = devices_of(opened), home = opened[1],
         count = here.size > 1 and here.size or #opened }

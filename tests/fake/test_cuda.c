@@ -434,6 +434,41 @@ static int session(void) {
     return judge(status);
 }
 
+/* Launches and plans that devices wait with are made ready first (lua/mare/array/clocks.lua): what
+ * waits for memory only then might be told to wait for work that waits for it. */
+static mare_status use_ready(struct session *s) {
+    const mare_buffer_desc floats = { .size = N * sizeof(float), .type = MARE_TYPE_FLOAT };
+    mare_buffer *used = NULL, *far = NULL;
+    mare_plan *plan = NULL;
+    STEP(mare_buffer_create(s->peer, &floats, &used));
+    STEP(mare_buffer_fill(used, 0, 4, "\0", 1, mare_device_stream(s->peer)));
+    mare_buffer_release(used);
+    STEP(mare_buffer_create(s->peer, &floats, &far));
+    STEP(mare_launch_set_buffer(s->launch, 2, far));
+    setenv("MARE_FAKE_FAIL", "cuStreamWaitEvent:1+:2", 1);
+    MUST(mare_launch_run(s->launch, s->stream) == MARE_ERROR_MEMORY);
+    unsetenv("MARE_FAKE_FAIL");
+    STEP(mare_plan_begin(s->stream));
+    STEP(mare_launch_run(s->launch, s->stream));
+    STEP(mare_plan_end(s->stream, "ready", &plan));
+    STEP(mare_plan_run(plan, 0, s->stream));
+    setenv("MARE_FAKE_FAIL", "cuStreamWaitEvent:1+:2", 1);
+    MUST(mare_launch_run(s->launch, s->stream) == MARE_OK);
+    MUST(mare_plan_run(plan, 2, s->stream) == MARE_OK);
+    unsetenv("MARE_FAKE_FAIL");
+    mare_plan_release(plan);
+    mare_buffer_release(far);
+    return MARE_OK;
+}
+
+static int ready(void) {
+    struct session s = { 0 };
+    mare_status status = run_session(&s);
+    if (status == MARE_OK) status = use_ready(&s);
+    release_all(&s);
+    return judge(status);
+}
+
 /* Twice, on a thread where the context stays current. */
 static int claimed(void) {
     mare_status status = MARE_OK;
@@ -637,8 +672,8 @@ static int headers(void) {
 }
 
 static const fake_case cases[] = {
-    { "session", session }, { "claimed", claimed }, { "kept", kept }, { "lost", lost },
-    { "out_of_memory", out_of_memory },
+    { "session", session }, { "ready", ready }, { "claimed", claimed }, { "kept", kept },
+    { "lost", lost }, { "out_of_memory", out_of_memory },
     { "builds", builds }, { "headers", headers }, { "whole", whole }, { "no_library", no_library },
     { "no_device", no_device }, { "empty", empty }, { "no_symbol", no_symbol },
     { "no_compiler", no_compiler }, { "compiler_unread", compiler_unread },
@@ -724,6 +759,7 @@ int main(int count, char **arguments) {
     run("session", "fake_cuda", NULL);
     run("session", "fake_cuda", "FAKE_CUDA_CONTEXT=foreign");
     run("session", "fake_cuda", "FAKE_CUDA_CONTEXT=same");
+    run("ready", "fake_cuda", NULL);
     run("claimed", "fake_cuda", NULL);
     run("kept", "fake_cuda", "MARE_FAKE_FAIL=cuDevicePrimaryCtxRetain:3:100");
     run("session", "fake_cuda_without_optional", NULL);

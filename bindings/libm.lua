@@ -11,6 +11,7 @@ local two = { 'pow', 'atan2', 'hypot', 'fmod', 'copysign', 'fmin', 'fmax', 'next
 for _, name in ipairs(one) do ffi.cdef(('double %s(double);'):format(name)) end
 for _, name in ipairs(two) do ffi.cdef(('double %s(double, double);'):format(name)) end
 
+ffi.cdef 'float nextafterf(float, float);'
 local library = ffi.load('libm.so.6')
 local M = {}
 
@@ -23,5 +24,8 @@ for _, name in ipairs(two) do
     local f = library[name]
     M[name] = function(a, b) return f(a, b) end
 end
+
+-- The next float, where the numbers are floats.
+function M.nextafterf(a, b) return library.nextafterf(a, b) end
 
 return M

@@ -28,8 +28,8 @@ FUNCTIONS = {'add': 'add', 'subtract': 'sub', 'multiply': 'mul', 'divide': 'div'
              'left_shift': 'shift_left', 'right_shift': 'shift_right', 'matmul': 'matmul',
              'square': 'square', 'reciprocal': 'reciprocal'}
 SAME = frozenset('''sqrt cbrt sin cos tan sinh cosh tanh exp exp2 expm1 log log2 log10 log1p floor
-    ceil trunc rint sign isnan isinf isfinite minimum maximum hypot copysign logical_and logical_or
-    logical_not'''.split())
+    ceil trunc rint sign isnan isinf isfinite minimum maximum hypot copysign nextafter
+    logical_and logical_or logical_not'''.split())
 
 
 def type_of(dtype: Any) -> str:

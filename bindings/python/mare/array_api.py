@@ -30,7 +30,8 @@ OF_ONE = dict.fromkeys('''abs acos acosh asin asinh atan atanh ceil conj cos cos
     imag isfinite isinf isnan log log1p log2 log10 logical_not real reciprocal sign sin sinh square
     sqrt tan tanh trunc'''.split(), '')
 OF_ONE.update(negative='neg', positive='pos', round='rint')
-OF_TWO = dict.fromkeys('atan2 copysign hypot logical_and logical_or maximum minimum'.split(), '')
+OF_TWO = dict.fromkeys('''atan2 copysign hypot logical_and logical_or maximum minimum
+    nextafter'''.split(), '')
 OF_TWO.update(
     add='add', subtract='sub', multiply='mul', divide='div', floor_divide='floordiv',
     remainder='mod', pow='pow', less='lt', less_equal='le', greater='gt', greater_equal='ge',

@@ -7,6 +7,7 @@ local order = require 'mare.expression.reduce_text'
 local tables = require 'bindings.tables'
 
 local bound = require 'bindings.array'
+local libm = require 'bindings.libm'
 local operations = require 'mare.dialect.operations'
 local tree = require 'mare.expression.tree'
 local types = require 'mare.expression.types'
@@ -77,6 +78,7 @@ local function arithmetic(state, node)
     if signs[name] or name == '*' and not type:find '32' then
         return ('%s %s %s'):format(list[1], name, list[2])
     end
+    if name == 'nextafter' and type == 'float' then name = 'nextafterf' end
     if name == 'shift_right' and type:find '^u' then name = 'shift_right_unsigned' end
     if name == 'remainder' and is_boxed(type) then return list[1] .. ' % ' .. list[2] end
     if name == '*' then return ('product(%s)'):format(table.concat(list, ', ')) end
@@ -156,7 +158,7 @@ for name, op in pairs(operations) do
     if type(op) == 'table' then plain[name] = op.plain end
 end
 
-plain.shift_right_unsigned = bit.rshift
+plain.shift_right_unsigned, plain.nextafterf = bit.rshift, libm.nextafterf
 
 local names = { 'product', 'choose', 'half', 'half_of', 'to_half', 'to_complex', 'to_bool',
     'to_int8', 'to_uint8', 'to_int16', 'to_uint16', 'to_int32', 'to_uint32', 'to_int64',

@@ -171,6 +171,12 @@ for _, name in ipairs { 'cbrt', 'asin', 'acos', 'atan', 'asinh', 'acosh', 'atanh
     define(name, 'reals', real, m[name])
 end
 
+-- A half is computed as a float, whose next one it would be.
+define('nextafter', 'float and double', function(a, b)
+    local type = quotient(a, b)
+    if type == types.float or type == types.double then return type, type end
+end, m.nextafter)
+
 local of_complex = { log2 = complex_functions.log_to(1 / math.log(2)),
     log10 = complex_functions.log_to(1 / math.log(10)) }
 for _, name in ipairs { 'sqrt', 'sin', 'cos', 'tan', 'sinh', 'cosh', 'tanh', 'exp', 'log', 'log2',

@@ -33,14 +33,14 @@ for _, name in ipairs { 'sign', 'isnan', 'isinf', 'isfinite', 'real', 'imag', 'c
     Array[name] = functions[name]
 end
 
-for _, name in ipairs { 'minimum', 'maximum', 'atan2', 'hypot', 'copysign', 'logical_and',
-    'logical_or', 'bit_and', 'bit_or', 'bit_xor', 'shift_left', 'shift_right', 'complex', 'lt',
-    'le', 'gt', 'ge', 'eq', 'ne' } do
+for _, name in ipairs { 'minimum', 'maximum', 'atan2', 'hypot', 'copysign', 'nextafter',
+    'logical_and', 'logical_or', 'bit_and', 'bit_or', 'bit_xor', 'shift_left', 'shift_right',
+    'complex', 'lt', 'le', 'gt', 'ge', 'eq', 'ne' } do
     local op = operations[name]
     -- Returns the function of the elements of two arrays, or of an array and a number: minimum,
-    -- maximum (NaN if one is NaN), atan2(y, x), hypot, copysign, complex(re, im), logical_and,
-    -- logical_or, bit_and, bit_or, bit_xor, shift_left, shift_right, and the comparisons lt, le,
-    -- gt, ge, eq, ne, which give truth values: a:gt(5).
+    -- maximum (NaN if one is NaN), atan2(y, x), hypot, copysign, nextafter(from, to), complex(re,
+    -- im), logical_and, logical_or, bit_and, bit_or, bit_xor, shift_left, shift_right, and the
+    -- comparisons lt, le, gt, ge, eq, ne, which give truth values: a:gt(5).
     functions[name] = function(a, b) return (array.binary(op, a, b)) end
     Array[name] = functions[name]
 end

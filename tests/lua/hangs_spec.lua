@@ -16,7 +16,7 @@ before_each(function()
     netcdf.create(folder .. '/a.nc'):close()
 end)
 after_each(function()
-    child:stop()
+    if child then child:stop() end
     trial.remove(folder)
 end)
 
@@ -45,6 +45,8 @@ end
 local alone = 'fault = function() end'
 
 describe('C that does not return', function()
+    if library:find ' ' then return pending 'LD_PRELOAD takes no path with a space' end
+
     for _, case in ipairs(sample({ { 'TERM', 0.5, 'idle' }, { 'HUP', 0.5, 'idle' },
         { 'INT', 7, 'busy' } }, 1)) do
         local name, seconds, how = unpack(case)

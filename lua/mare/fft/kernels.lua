@@ -14,6 +14,8 @@
 --                  whether nothing reads soon what is stored
 --     roots, root_bits, root_level     of a part of a longer transform: see tables.lua
 --     batch        the number of the transform, where that is not one of all levels
+--     is_reversed  whether groups begin with the last tile: what the kernel before has stored last
+--                  is still in a cache
 --     is_whole     whether every tile has as many transforms as the width says
 --     depth        of the levels, up to 3: those behind have one transform each
 --     is_inverse; real: 'float' or 'double'; index: the type of places in arrays
@@ -55,8 +57,8 @@ end
 local function key_of(d)
     local list = {}
     for _, name in ipairs { 'n', 'points', 'convolution', 'real_length', 'roots', 'root_level',
-        'batch', 'is_column', 'is_inverse', 'real', 'index', 'width', 'is_cpu', 'depth', 'is_whole'
-        } do
+        'batch', 'is_column', 'is_inverse', 'real', 'index', 'width', 'is_cpu', 'depth', 'is_whole',
+        'is_reversed' } do
         list[#list + 1] = tostring(d[name])
     end
     end_key(list, d.load)
@@ -239,7 +241,7 @@ end
 -- another one, of is_ahead, which begins to compile what is missing }; or { texts: a list that gets
 -- the texts of kernels, which are not run }
 function kernels.sequence(given)
-    return { held = nil, texts = given.texts, is_ahead = given.is_ahead,
+    return { held = nil, count = 0, texts = given.texts, is_ahead = given.is_ahead,
         look_ahead = given.look_ahead }
 end
 
@@ -274,6 +276,8 @@ end
 -- Queues a launch, or holds it back. sequence: nil if it is alone
 function kernels.queue(sequence, launch)
     if not sequence then return run_one(launch) end
+    sequence.count = sequence.count + 1
+    launch.d.is_reversed = sequence.count % 2 == 0
     local held = sequence.held
     local both = held and relay.of(held, launch)
     if both then

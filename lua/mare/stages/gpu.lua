@@ -571,7 +571,7 @@ function gpu.text(d)
     w:line('MR_KERNEL MR_GROUP_SIZE(%d, 1, 1)', d.width * d.items)
     w:open(('void transform(%s)'):format(ends.arguments(d)))
     gpu.write_local(w, d.real, count)
-    gpu.write_body(w, d, 'mr_group_x()')
+    gpu.write_body(w, d, d.is_reversed and 'tiles - 1 - mr_group_x()' or 'mr_group_x()')
     w:close()
     return w:text()
 end

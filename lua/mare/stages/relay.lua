@@ -134,7 +134,7 @@ local function write_call(w, name, list, tiles)
 end
 
 -- Writes which unit and which tile of it number t is, and whether it is one of the second kernel.
-local function write_number(w)
+local function write_number(w, is_reversed)
     w:line 'int t = (int)taken[0], head = lag * tiles_a, both = tiles_a + tiles_b;'
     w:line 'int middle = (units - lag) * both, unit, j, is_second;'
     w:open 'if (t < head)'
@@ -149,6 +149,7 @@ local function write_number(w)
     w:line 't -= head + middle, unit = t / tiles_b, j = t - unit * tiles_b, is_second = 1;'
     w:line 'unit += units - lag;'
     w:close()
+    if is_reversed then w:line 'unit = units - 1 - unit;' end
 end
 
 -- Returns the text of a kernel that does two, of descriptions with as many work-items.
@@ -176,7 +177,7 @@ function relay.text(a, b)
     w:line 'MR_LOCAL uint taken[1];'
     w:line 'if (mr_lid_x() == 0) taken[0] = mr_atomic_add(words, 1u);'
     w:line 'MR_BARRIER();'
-    write_number(w)
+    write_number(w, a.is_reversed)
     w:open 'if (is_second)'
     w:line 'if (mr_lid_x() == 0) while (mr_load_acquire(words + 1 + unit) < (uint)tiles_a) {}'
     w:line 'MR_BARRIER();'

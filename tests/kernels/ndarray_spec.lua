@@ -188,6 +188,7 @@ for _, d in ipairs(part.devices()) do
             assert.equal(2 * n, (x + x):sum():item())
             assert.same({ 2, 2 }, (x + x):reshape(n, 1) { { 0, 2 }, 0 }:totable())
         end
+        assert.equal(1, mare.ones(3, { device = kept[1] }):take({ 2 }):item())
         collectgarbage()
         collectgarbage()
         assert.is_nil(kept[1])

@@ -37,16 +37,21 @@ local function needs_double(plan)
     end
 end
 
+-- Returns a program to keep by its device: neither it nor its kernels keep that.
+function launches.program(device, description)
+    local made = device:program(description)
+    made.device = nil
+    return made
+end
+
 -- Returns { launch, handle, numbers_at, sizes_at, ... } of a kernel's text.
 local function compile(source, plan, name, device, desc)
     if needs_double(plan) and not device.info.has_double then
         errors.argument('%s computes no doubles: convert to float', device.name)
     end
-    local program = device:program(source_of.text(source, 'expression', { math = 'strict',
-        defines = { MR_BRIEF = desc.is_brief and launches.in_brief or nil } }))
-    local entry = program:kernel(name)
-    entry.device = nil          -- by which it is kept, and which it must not keep
-    local launch = entry:launch()
+    local program = launches.program(device, source_of.text(source, 'expression',
+        { math = 'strict', defines = { MR_BRIEF = desc.is_brief and launches.in_brief or nil } }))
+    local launch = program:kernel(name):launch()
     launches.compiled = launches.compiled + 1
     local outputs = desc.reductions and #desc.reductions or #plan.types
     local memories = outputs

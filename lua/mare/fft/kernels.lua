@@ -110,7 +110,7 @@ local function compile(list, device)
     if d.real == 'double' and not device.info.has_double then
         errors.argument('fft: %s computes no doubles: convert to float', device.name)
     end
-    local program = device:program(program_of(list))
+    local program = expression.program(device, program_of(list))
     kernels.compiled = kernels.compiled + 1
     local entry, cells = program:kernel 'transform', {}
     local launch = entry:launch()

@@ -59,7 +59,7 @@ local function program_of(device, file, key, defines, text)
     local kept = tables.under(tables.under(programs, device), kernels.by_groups(device))
     local name = file .. ' ' .. key
     if not kept[name] then
-        kept[name] = { launches = {}, program = device:program(source.text(
+        kept[name] = { launches = {}, program = launches.program(device, source.text(
             text or source.read(file), file, { math = 'strict', defines = defines() })) }
         launches.compiled = launches.compiled + 1
     end

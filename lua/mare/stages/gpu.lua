@@ -350,7 +350,7 @@ end
 -- n - k. A round is d.items points behind the one before.
 local function pair_places(w, d, partner)
     local run, items = d.pad.run, d.items
-    if run and items % run ~= 0 then
+    if items < 32 or run and items % run ~= 0 then      -- NVRTC spilled registers of few work-items
         return function() return shared(d, 'k'), shared(d, 'l') end
     end
     local step = run and items + items / run or items

@@ -184,9 +184,8 @@ launch.each(function(launcher)
         end)
 
         it('is not what a program that a rank starts belongs to', function()
-            local program = require('bindings.home').launcher
             local text, status = run(launcher, 2, ("local ranks = require 'mare'.ranks "
-                .. "if ranks.rank == 1 then os.execute(%q) end"):format(program
+                .. "if ranks.rank == 1 then os.execute(%q) end"):format(launch.mare
                 .. " -e 'print(\"size \" .. require(\"mare\").ranks.size)'"))
             assert.equal(0, status, text)
             says(text, 'size 1')
@@ -195,17 +194,15 @@ launch.each(function(launcher)
 end)
 
 describe('srun', function()
-    local program = require('bindings.home').launcher
-
     it('without PMI is refused: its tasks know nothing of each other', function()
-        local text = io.popen('SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=0 ' .. program
+        local text = io.popen('SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=0 ' .. launch.mare
             .. ' -e "print(1)" 2>&1; echo status $?'):read '*a'
         says(text, '4 tasks', '--mpi=pmix', 'status 1')
     end)
 
     it('of one task, and a job without srun, are one rank', function()
         for _, settings in ipairs { 'SLURM_STEP_NUM_TASKS=1 SLURM_PROCID=0', 'SLURM_NTASKS=4' } do
-            local text = io.popen(settings .. ' ' .. program
+            local text = io.popen(settings .. ' ' .. launch.mare
                 .. ' -e "print(require(\'mare\').ranks.size)" 2>&1'):read '*a'
             assert.equal('1\n', text)
         end

@@ -138,7 +138,7 @@ describe('a session on a terminal', function()
         see '> mare%.memory%^C\n>'
         type_in 'mare.g'
         press('Tab', 'Tab')
-        see 'gauges +grid +gridded'
+        see 'gauges +gradient +grid +gridded'
         press 'C-u'
         type_in "mare.simulation 'sod' { precis"
         press 'Tab'
@@ -467,7 +467,7 @@ describe('a session in a pipe', function()
             y
         ]]
         file:close()
-        local shown = shell(('LD_LIBRARY_PATH=%s CUDA_HOME= CUDA_PATH= MARE_CACHE=off '
+        local shown = shell(('LD_LIBRARY_PATH="%s" CUDA_HOME= CUDA_PATH= MARE_CACHE=off '
             .. 'MARE_FAKE_FAIL=cuLaunchKernel:1:700 %s < %s/lines 2>&1'):format(fake,
             quote(home.launcher), folder))
         assert.truthy(shown:find "kernel 'f' .*%(700%)", shown)

@@ -132,7 +132,7 @@ local function velocity(c) return where_deep(c, c.flow / c.h) end
 local function square(c) return where_deep(c, c.flow * c.flow / (c.h * c.h)) end
 
 local function velocity_head(q, p)
-    return of_water(q, p, along_both(q, p, square) / (2 * p.g))
+    return sum_of_water(q, p, along_both(q, p, square) / (2 * p.g))
 end
 
 local function size(c) return m.sqrt(c.flow * c.flow + c.across * c.across) end

@@ -364,6 +364,14 @@ class Arrays(unittest.TestCase):
         line = on_null(np.zeros(4, 'int32'))
         line[[1, 3]] = 5
         self.assertEqual([0, 5, 0, 5], line.tolist())
+        first, line = line, line
+        first &= 4
+        first |= 3
+        first ^= 1
+        self.assertEqual([2, 6, 2, 6], line.tolist())
+        mask = line == 2
+        mask |= np.bool_(True)
+        self.assertEqual([[True] * 4, [False] * 4], [mask.tolist(), (mask & False).tolist()])
         self.assertEqual(self.X.tolist(), [row.tolist() for row in found * 0 + self.X])
         for wrong in ((5,), (1, 1, 1), (Ellipsis, Ellipsis)):
             with self.assertRaises((IndexError, mare.Error)):
@@ -394,6 +402,9 @@ class Arrays(unittest.TestCase):
                                   (mare.full(2, large, kind, NULL), np.full(2, large, kind)),
                                   (mare.where(a > 3, a, large), [large] * 3)):
                 np.testing.assert_array_equal(wanted, found.numpy())
+        ends = np.array([2**63 - 1, -2**63, 2**62 + 5, -2**62 - 5, 7])[:, None]
+        by = np.array([3, -3, 1, 2**62 + 1, -2**55 - 1, 2**40])
+        np.testing.assert_array_equal(ends // by, (on_null(ends) // on_null(by)).numpy())
         with self.assertRaises(OverflowError):
             a + 2**64
         self.assertEqual([2**60, 2**60 + 1], mare.arange(2**60, 2**60 + 2, device=NULL).tolist())

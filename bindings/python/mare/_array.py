@@ -286,6 +286,8 @@ class Array(Object):
         """&, | and ^: of truth values, else of bits."""
         if self.type != 'bool':
             return self._two('bit_' + name, value)
+        if _is_number(value) and type(value).__name__.startswith('bool'):
+            value = array(value, 'bool', self)
         return self._two('ne' if name == 'xor' else 'logical_' + name, value)
 
     def __and__(self, value: Any) -> Any:
@@ -298,6 +300,15 @@ class Array(Object):
         return self._logic(value, 'xor')
 
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
+    def __iand__(self, value: Any) -> 'Array':
+        return self._do('assign', self & value)
+
+    def __ior__(self, value: Any) -> 'Array':
+        return self._do('assign', self | value)
+
+    def __ixor__(self, value: Any) -> 'Array':
+        return self._do('assign', self ^ value)
 
     __add__, __radd__, __iadd__ = _left('add'), _right('add'), _writes('add')
     __sub__, __rsub__, __isub__ = _left('sub'), _right('sub'), _writes('sub')
@@ -604,7 +615,8 @@ def arange(start: float, stop: Optional[float] = None, step: float = 1, dtype: A
     """start, start + step, ... up to but not with stop; one number is the stop. Whole numbers are
     int32, others float32."""
     first, last = (0, start) if stop is None else (start, stop)
-    if _is_large(first) or _is_large(last):
+    if (_is_large(first) or _is_large(last)) and all(
+            hasattr(value, '__index__') for value in (first, last, step)):
         numbers = range(int(first), int(last), int(step))
         return array(list(numbers), dtype or 'int64', device)
     return _made('arange', first, last, step, _options(dtype, device, None))

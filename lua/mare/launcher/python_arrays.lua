@@ -35,11 +35,15 @@ local function floordiv(a, b)
     local function widened(x) return array.is(x) and x:to(wide) or x end
     local type = (a + b).type
     if types[type].bits < 64 then return mare.floor(widened(a) / widened(b)):to(type) end
-    -- Doubles have 53 bits: of a multiple of b what they miss is one again, and small.
-    local multiple = a - (a + b * 0) % b
+    -- Doubles have 53 bits: of a multiple of b what they miss is one again, and small. The multiple
+    -- is the one towards 0, as the one below may be no number of 64 bits.
+    local rest, zero = (a + b * 0) % b, b * 0
+    local is_below = mare.logical_and(rest:ne(0), (a + zero):lt(0):ne(rest:lt(0)))
+    local multiple = a - mare.where(is_below, rest - b, rest)
     local nearly = mare.rint(widened(multiple) / widened(b)):to(type)
     local missed = (multiple - nearly * b):to 'int64'
     return nearly + mare.rint(widened(missed) / widened(b)):to('int64'):to(type)
+        - is_below:to(type)
 end
 
 -- Returns a to the power of whole numbers from 0, as whole numbers.

@@ -204,6 +204,13 @@ describe('descent', function()
             'a list of 1 slopes')
         fails(function() mare.descent(valley, 3) end, 'MARE_ERROR_ARGUMENT', 'start', 'number')
         fails(function() mare.descent(3, { 1 }) end, 'MARE_ERROR_ARGUMENT', 'a function')
+        for _, value in ipairs { 0 / 0, 1 } do
+            local function lost() return value, { value == 1 and 1 / 0 or 1 } end
+            fails(function() mare.descent(lost, { 0 }) end, 'MARE_ERROR_ARGUMENT', 'at the start')
+        end
+        fails(function() mare.descent(valley, { '1', 2 }) end, 'MARE_ERROR_ARGUMENT', 'start')
+        fails(function() mare.descent(function() return 1, { 'a' } end, { 0 }) end,
+            'MARE_ERROR_ARGUMENT', 'a list of 1 slopes')
     end)
 end)
 
@@ -234,6 +241,9 @@ describe('a gradient is refused', function()
         end, nil, 'gradient_spec.lua:', 'cannot go through while')
         says(function(a) return a, a * a end, nil, 'returns one number')
         says(function(a) return a % 2 end, nil, "'modulo' has no derivative")
+        says(function(a) return math.log(a, 2) end, nil, '1 argument with 2')
+        local function halved(a) return a > 1 and halved(a / 2) or a end
+        says(halved, nil, 'calls itself')
         says(function(i, a, b) b[i] = a[i] end, nil, 'by = { names }')
         says(function(a) return a end, { 'w' }, "'w' is no parameter")
     end)

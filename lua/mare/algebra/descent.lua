@@ -31,10 +31,16 @@ end
 
 local function length(a) return math.sqrt(dot(a, a)) end
 
+local function are_numbers(list)
+    local are = type(list) == 'table'
+    for k = 1, are and #list or 0 do are = are and type(list[k]) == 'number' end
+    return are
+end
+
 -- Returns what f gives at a place, checked.
 local function look(f, x)
     local value, slope = f(x)
-    if type(value) ~= 'number' or type(slope) ~= 'table' or #slope ~= #x then
+    if type(value) ~= 'number' or not are_numbers(slope) or #slope ~= #x then
         errors.argument('mare.descent: f: a number and a list of %d slopes are wanted, not %s and '
             .. '%s', #x, tostring(value), type(slope) == 'table' and #slope .. ' slopes'
             or tostring(slope))
@@ -82,7 +88,7 @@ function descent.new(f, start, options)
     if type(f) ~= 'function' then
         errors.argument('mare.descent: a function is wanted, not %s', type(f))
     end
-    if type(start) ~= 'table' or #start == 0 then
+    if not are_numbers(start) or #start == 0 then
         errors.argument('mare.descent: start: a list of numbers is wanted, not %s', type(start))
     end
     local o = errors.fields('mare.descent', options or {}, { calls = 'number', longest = 'number',
@@ -90,6 +96,10 @@ function descent.new(f, start, options)
     local most, longest, n = o.calls or 100, o.longest or 1, #start
     local now, calls = look(f, { unpack(start) }), 1
     local first = length(now.slope)
+    if now.value ~= now.value or first - first ~= 0 then
+        errors.argument('mare.descent: at the start the value is %g and the length of its slope '
+            .. '%g: no way leads down from there', now.value, first)
+    end
     local inverse = each(n, function(a)
         return each(n, function(b) return a == b and longest / first or 0 end)
     end)

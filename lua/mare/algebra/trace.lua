@@ -167,6 +167,20 @@ end
 
 local special = { floor = maths.floor, ceil = maths.ceil, abs = maths.abs, fmod = maths.fmod,
     min = extreme 'min', max = extreme 'max', pow = power }
+local wanted = { floor = 1, ceil = 1, abs = 1, fmod = 2, pow = 2 }  -- min and max: any number
+
+-- Returns what a function of the library gives; with another number of arguments than its own it
+-- would be another function.
+local function of_library(entry, list, node)
+    local f = not entry.is_bits and (special[entry.special] or maths[entry.name])
+    if not f then give_up(node, 'a function without an expression') end
+    local count = entry.operands or wanted[entry.special]
+    if count and #list ~= count then
+        give_up(node, ('a function of %d argument%s with %d'):format(count,
+            count == 1 and '' or 's', #list))
+    end
+    return f(numbers(node, unpack(list)))
+end
 
 -- Returns all that a list of expressions gives, of which a last call may give several.
 local function values(self, list)
@@ -187,12 +201,11 @@ function call(self, node)
     local is_known, f = outer.static(self, node.callee)
     if not is_known or type(f) ~= 'function' then give_up(node, 'a call of what is not known') end
     local entry, list = library.entry(f), values(self, node.arguments)
-    if entry then
-        local of_library = not entry.is_bits and (special[entry.special] or maths[entry.name])
-        if not of_library then give_up(node, 'a function without an expression') end
-        return of_library(numbers(node, unpack(list)))
-    end
-    return unpack(follow(f, list, self.ways))
+    if entry then return of_library(entry, list, node) end
+    local caller = self
+    while caller and caller.f ~= f do caller = caller.caller end
+    if caller then give_up(node, 'a function that calls itself') end
+    return unpack(follow(f, list, self.ways, self))
 end
 
 -- ---- statements ----
@@ -257,9 +270,9 @@ end
 statement['break'] = function() return 'break' end
 statement['return'] = function(self, node) return values(self, node.values) end
 
-function follow(f, list, ways)
+function follow(f, list, ways, caller)
     local resolved = resolve.of(f)
-    local self = { f = f, values = {}, ways = ways }
+    local self = { f = f, values = {}, ways = ways, caller = caller }
     for k, symbol in ipairs(resolved.parameters) do self.values[symbol] = list[k] end
     return block(self, resolved.tree.body) or {}
 end

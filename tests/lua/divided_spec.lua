@@ -141,6 +141,17 @@ describe('divided arrays', function()
         fails(function() on.array(a, 3) end, nil, 'options')
         fails(function() a.eval() end, nil, 'eval', 'colon')
         fails(function() mare.divide(3) end, nil, 'number')
+        fails(function() return a { { 0, 3 } } end, nil, 'views', 'gather')
+        fails(function() mare.fft.plan { shape = { 2 }, type = 'float' }(a) end, nil, 'gather')
+        local types = { 'float', 'double' }
+        fails(function() a:each(function(own) return own:to(table.remove(types)) end) end, nil,
+            'float', 'double')
+    end)
+
+    it('add complex numbers', function()
+        local a = on.arange(6):float()
+        assert.equal('15+15i', tostring(a:complex(a):sum():item()))
+        assert.equal('2.5+2.5i', tostring(a:complex(a):mean():item()))
     end)
 
     it('are transformed along all axes', function()

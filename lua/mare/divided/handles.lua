@@ -56,6 +56,13 @@ function handles.made(group, node, f)
     return handle(group, shape, node.type, shares)
 end
 
+-- Whether all axes but the first are the same.
+local function has_rows_like(shape, other)
+    local is_same = shape.rank == other.rank
+    for k = 2, shape.rank do is_same = is_same and shape[k] == other[k] end
+    return is_same
+end
+
 -- Returns a divided array of what f(share) returns, arrays with the same rows.
 local function mapped(self, f, what)
     local shares, shape, type = {}, nil, nil
@@ -68,6 +75,10 @@ local function mapped(self, f, what)
                 node and tostring(node.shape) or _G.type(made))
         end
         shares[k] = tables.merged(share, { array = made })
+        if type and (node.type ~= type or not has_rows_like(node.shape, shape)) then
+            errors.argument('%s: the rows of one device are %s %s, those of another %s %s', what,
+                type.name, tostring(shape), node.type.name, tostring(node.shape))
+        end
         shape, type = node.shape, node.type
     end
     local sizes = { unpack(shape) }
@@ -264,6 +275,11 @@ function meta.__index(self, key)
     end
     local names = tables.keys(tables.merged(array.methods, Divided))
     errors.argument("a divided array has no '%s'%s", tostring(key), suggest(tostring(key), names))
+end
+
+function meta.__call()
+    errors.argument('a divided array has no views of elements: a:gather() has, and a:each(f) calls '
+        .. 'f for the rows of each device')
 end
 
 function meta.__tostring(self)

@@ -82,6 +82,9 @@ end
 
 -- Returns the same node, computed.
 function array.leaf(handle, what)
+    if array.divided.is(handle) then
+        errors.argument('%s: not for divided arrays: :gather() makes one array', what)
+    end
     return (evaluate.node(array.hold(handle, what)))
 end
 

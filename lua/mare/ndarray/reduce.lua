@@ -216,7 +216,8 @@ end
 -- addition rounds away, so that the sum is as exact as one of twice the digits, then rounded.
 -- Of complex numbers the parts are added.
 function Array:sum(options)
-    if not array.is(self) or not array.node(self).type.complex then
+    local is_array = array.is(self) or array.divided.is(self)
+    if not is_array or not array.node(self).type.complex then
         return added(self, 'sum', 'sum', options)
     end
     return Array.sum(self:real(), options):complex(Array.sum(self:imag(), options))

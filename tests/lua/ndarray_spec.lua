@@ -195,6 +195,7 @@ describe('expressions', function()
         is({ 0, 1, 0 }, mare.sqrt(one):imag())
         is({ 0, 0, 0 }, (one ^ 0.5):real())
         is({ 1, 1, 1 }, (one ^ 0):real())
+        is({ true, false, true }, (one ^ (one - 2)):isnan())
         is({ false, true, false }, (one / array { 1, 0, 1 }):isnan())
     end)
 

@@ -75,11 +75,12 @@ complex.sin, complex.tan = turned(complex.sinh), turned(complex.tanh)
 
 function complex.cos(z) return complex.cosh(of(-z.im, z.re)) end
 
--- Returns exp(b log(a)); 0 to a power is 0, or 1 where the power is 0.
+-- Returns exp(b log(a)); 0 to a power is 1 where the power is 0, 0 where its real part is above 0,
+-- else NaN.
 function complex.pow(a, b)
     local log = complex.log(a)
     local power = complex.exp(of(b.re * log.re - b.im * log.im, b.re * log.im + b.im * log.re))
-    local is_zero = m.logical_and(m.eq(a.re, 0), m.eq(a.im, 0))
+    local is_zero = m.logical_and(m.logical_and(m.eq(a.re, 0), m.eq(a.im, 0)), m.gt(b.re, 0))
     local is_one = m.logical_and(m.eq(b.re, 0), m.eq(b.im, 0))
     local function chosen(value, one)
         return m.where(is_one, one, m.where(is_zero, 0, value))

@@ -212,6 +212,24 @@ describe('energy', function()
         fails(function() power_log.read(path) end, 'MARE_ERROR_IO', path)
     end)
 
+    it('is read of hours, with commas in fractions, blanks, and samples that failed', function()
+        local path = os.tmpname()
+        local function power_of(format)
+            local file = assert(io.open(path, 'w'))
+            for k = 1, 20000 do
+                local line = format:format(k, k > 5000 and k <= 15000 and 350 or 150)
+                file:write((line:gsub('%.', format:find ';' and ',' or '.')))
+            end
+            file:close()
+            local found = power_log.read(path)
+            return found.power, found.idle, found.samples
+        end
+        assert.same({ 350.5, 150.5, 10000 }, { power_of '%d.0;%d.5\n' })
+        assert.same({ 350, 150, 10000 }, { power_of ' %d.0  %d\n' })
+        assert.same({ 350, 150, 10000 }, { power_of '%d,%d\n1,nan\n' })
+        os.remove(path)
+    end)
+
     it('is read of the one GPU that hwmon knows', function()
         local folder = os.tmpname()
         os.remove(folder)

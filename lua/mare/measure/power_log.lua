@@ -89,16 +89,20 @@ end
 
 -- ---- reading ----
 
--- Returns numbers of a line whose words commas, semicolons, blanks or tabs divide, with
--- false where there is none.
+-- Returns numbers of a line whose words commas, semicolons or tabs divide, or else blanks, with
+-- false where there is none. Beside semicolons a comma is that of a fraction.
 local function numbers_of(line)
     local list = {}
+    if line:find ';' then line = line:gsub(',', '.') end
+    if not line:find '[;\t,]' then line = line:match '^%s*(.*)':gsub('%s+', ',') end
     for word in (line:gsub('[;\t,]', ' , ')):gmatch '[^,]*' do
         local number = tonumber((word:gsub('%s', '')))
         if word:find '%S' or #list == 0 then list[#list + 1] = number or false end
     end
     return list
 end
+
+local function is_finite(number) return number and number - number == 0 end
 
 -- Returns arrays of times and watts, and the idle power that the first line tells, or nil.
 local function read_rows(text, column)
@@ -112,8 +116,9 @@ local function read_rows(text, column)
             end
         end
         local row = numbers_of(line)
-        if not line:find '^#' and row[1] and row[wanted or 2] then
-            times[#times + 1], watts[#watts + 1] = row[1], row[wanted or 2]
+        local t, w = row[1], row[wanted or 2]
+        if not line:find '^#' and is_finite(t) and is_finite(w) then
+            times[#times + 1], watts[#watts + 1] = t, w
         end
     end
     return times, watts, tonumber(idle)
@@ -132,7 +137,8 @@ end
 
 -- First and last sample of the work: those above idle by a tenth of the most that any is.
 local function trim(watts, idle)
-    local most, first, last = math.max(unpack(watts)), nil, nil
+    local most, first, last = -math.huge, nil, nil
+    for _, w in ipairs(watts) do most = math.max(most, w) end
     for k, w in ipairs(watts) do
         if w > idle + 0.1 * (most - idle) then first, last = first or k, k end
     end

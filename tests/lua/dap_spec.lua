@@ -34,5 +34,6 @@ describe('an address of OPeNDAP', function()
         assert.is_true(files.is_remote(wrong) and files.is_remote 'https://a/b.nc'
             and not files.is_remote 'http.nc')
         fails(function() netcdf.open(wrong) end, nil, wrong)
+        fails(function() dataset.open(wrong) end, nil, wrong, 'server of OPeNDAP')
     end)
 end)

@@ -21,7 +21,10 @@ local function open(path)
     local reason = files.unreadable(path) or not files.is_remote(path) and classic.cut_off(path)
     if reason then errors.usage('%s: %s', path, reason) end
     local ok, file = pcall(netcdf.open, path)
-    if not ok then errors.usage('%s (a whole NetCDF file is wanted)', tostring(file)) end
+    if not ok then
+        errors.usage('%s (%s is wanted)', tostring(file), files.is_remote(path)
+            and 'an address of a server of OPeNDAP' or 'a whole NetCDF file')
+    end
     return file
 end
 

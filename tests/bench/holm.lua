@@ -263,13 +263,16 @@ local options, name, size = {}, nil, nil
 local k = 1
 while arg[k] do
     if arg[k] == '--energy' then options.energy = true
-    elseif arg[k] == '--image' then k, options.image = k + 1, arg[k + 1]
-    elseif arg[k] == '--scheme' then k, options.scheme = k + 1, arg[k + 1]
+    elseif arg[k] == '--image' or arg[k] == '--scheme' then
+        options[arg[k]:sub(3)] = arg[k + 1] or errors.usage('holm: %s: a value is missing', arg[k])
+        k = k + 1
+    elseif arg[k]:find '^%-' then
+        errors.usage("holm: '%s' (allowed: --scheme, --energy, --image)", arg[k])
     elseif arg[k]:find '^%d+$' then size = tonumber(arg[k])
     else name = arg[k] end
     k = k + 1
 end
-local device = devices.open(name)
+local device = errors.option('device', devices.open, name)
 size = size or record.few(device.info.kind == 'gpu' and 4096 or 128, 32)
 if size < 16 or size > 16384 then
     errors.usage('holm: SIZE = %d (allowed: 16 to 16384)', size)

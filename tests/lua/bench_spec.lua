@@ -66,6 +66,8 @@ describe('mare bench', function()
             [on .. ' exact float -5'] = "mandelbrot exact: POINTS: '-5' (allowed: a whole number",
             ['linear_openmp opencl:0 abc'] = "linear_openmp: N: 'abc' (allowed: a whole number",
             ['flops nope'] = "flops: NAME: 'nope' (allowed: ",
+            ['holm null:0 --image'] = 'holm: --image: a value is missing',
+            ['holm --enery'] = "holm: '--enery' (allowed: --scheme, --energy, --image)",
             ['holm null:0 --scheme nope'] = "holm: --scheme: 'nope' (allowed: cdklm, linear, ",
             ['stockham ' .. device.name .. ' 99'] = 'stockham: LOG2 = 99 (allowed: 2 to 29)',
             ['fft_use ' .. device.name .. ' 20x20'] = 'fft_use: LOG2 = 20x20 (allowed: 1 to 28, ',

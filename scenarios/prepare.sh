@@ -59,6 +59,7 @@ need_for_testing() {
     need lua-check has luacheck
     need shellcheck has shellcheck
     need abigail-tools has abidiff
+    need xz-utils has xz
     need g++ has c++
     need valgrind has valgrind
     # Programs that read what runs write; python3-venv is for the CF checker and Jupyter.

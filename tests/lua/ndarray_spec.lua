@@ -183,6 +183,20 @@ describe('expressions', function()
         is({ { 0, 1, 0 }, { 1, 0, 1 } }, mare.bit_and(a, 1))
     end)
 
+    it('go together with those of the device that is open', function()
+        local w = mare.worker(function(channel)
+            local own = require 'mare'
+            local device = own.device.open()
+            local sum = own.ones({ 3 }, { device = device }) + own.ones { 3 }
+            channel:send(sum:sum():item())
+            device:release()
+            channel:send(own.ones({ 4 }):sum():item())
+        end)
+        assert.equal(6, w:receive())
+        assert.equal(4, w:receive())
+        w:stop()
+    end)
+
     it('take complex numbers', function()
         local z = arange(3):complex(1) * arange(3):complex(2)
         is({ -2, -1, 2 }, z:real())

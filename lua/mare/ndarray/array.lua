@@ -106,22 +106,25 @@ end
 
 local default
 
+local function is_open(d) return d and rawget(d, 'handle') ~= nil end
+
 -- Returns a device by its name, the same one while it is in use, so that arrays for which it is
 -- named go together.
 local function named(name)
     local found = device.shared(name)
-    return default and default.name == found.name and default or found
+    return is_open(default) and default.name == found.name and default or found
 end
 
 -- Returns the device that is given; where none is, that of MARE_DEVICE, else 'auto', which each
--- rank of a machine takes another GPU for.
+-- rank of a machine takes another GPU for; the one that is open, so that arrays go together with
+-- those of simulations and of mare.divide.
 function array.device(given, what)
     if type(given) == 'string' then return named(given) end
     if given ~= nil then
         if type(given) == 'table' and given.info then return given end
         errors.argument('%s: device must be a name or a device, not %s', what, type(given))
     end
-    default = default or device.open(own_device()[1])
+    if not is_open(default) then default = device.shared(own_device()[1]) end
     return default
 end
 

@@ -266,6 +266,11 @@ function M.check_writable(what, data)
     if host_array.is_frozen(data) then
         errors.argument('%s: %s is frozen', what, tostring(data))
     end
+    local name = type(data) == 'cdata' and tostring(ffi.typeof(data))
+    if name and name:find '^ctype<const ' then
+        errors.argument('%s: nothing can be written into a C array of type %s', what,
+            name:match '<(.*)>')
+    end
 end
 
 local is_rounded = { float = true, double = true, half = true, complex_float = true,

@@ -56,6 +56,8 @@ for _, info in ipairs(devices()) do
             fails(function() mare.inp({ 1 }, 2) end, 'MARE_ERROR_ARGUMENT', '2', 'there are 1')
             fails(function() mare.out(3) end, 'MARE_ERROR_ARGUMENT', 'mare.out', 'not number')
             fails(function() mare.out(x:download()) end, 'MARE_ERROR_ARGUMENT', 'frozen')
+            fails(function() mare.out(ffi.new 'const float[3]') end, 'MARE_ERROR_ARGUMENT',
+                'const float [3]')
             fails(function() add { x = x, y = x, a = mare.inp { 1 }, n = 1, global = 1 } end,
                 'MARE_ERROR_ARGUMENT', "'a' is mare.inp", 'no buffer')
             fails(function() add { x = x, y = x, a = 1, global = 1 } end, 'MARE_ERROR_ARGUMENT',

@@ -313,6 +313,11 @@ describe('a tide in cells', function()
             refused { cells = { { 20, 2 } } })
         assert.equal('ocean: tide: cell (9, 2) is there twice',
             refused { cells = { { 9, 2 }, { 9, 2 } } })
+        fails.says(refused { cells = { 9, 2 } }, 'cell 1 is (nil, nil)')
+        fails.says(refused { constituents = { M2 = { amplitude = 1, phase = 0 } } },
+            'constituents', "there is 'M2'")
+        fails.says(refused { cells = { { 9, 2 } }, constituents = { { name = 'M2', phase = 0,
+            amplitude = 0 / 0 } } }, 'elevation of cell 1 is', 'nan')
     end)
 end)
 

@@ -58,6 +58,10 @@ end
 -- side.
 function tide.new(what, constituents, cells)
     local list = {}
+    if constituents and not constituents[1] and next(constituents) ~= nil then
+        errors.argument("ocean: %s: constituents: { { name = 'M2', ... }, ... } is wanted: there "
+            .. "is '%s'", what, tostring(next(constituents)))
+    end
     for k, given in ipairs(constituents or {}) do
         local title = string.format('%s: constituent %s', what, given.name or k)
         errors.fields('ocean: ' .. title, given, fields)

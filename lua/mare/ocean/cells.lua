@@ -19,7 +19,7 @@ local fields = { cells = 'table', constituents = 'table', ramp = 'number' }
 local function check_cells(list, grid)
     local seen = {}
     for k, cell in ipairs(list) do
-        local i, j = cell[1], cell[2]
+        local i, j = unpack(type(cell) == 'table' and cell or {})
         if not (type(i) == 'number' and type(j) == 'number' and i % 1 == 0 and j % 1 == 0
             and i >= 0 and i < grid.nx and j >= 0 and j < grid.ny) then
             errors.argument('ocean: tide: cell %d is (%s, %s), must be in 0 to %d, 0 to %d', k,
@@ -28,6 +28,18 @@ local function check_cells(list, grid)
         local at = j * grid.nx + i
         if seen[at] then errors.argument('ocean: tide: cell (%d, %d) is there twice', i, j) end
         seen[at] = true
+    end
+end
+
+-- Raises an error where a wave has no height.
+local function check_waves(waves, list, g)
+    for _, wave in ipairs(waves) do
+        for k, cell in ipairs(list) do
+            local c, s = wave.elevation(k - 1, g:x_centre(cell[1]), g:y_centre(cell[2]))
+            if (c + s) - (c + s) ~= 0 then
+                errors.argument('ocean: tide: the elevation of cell %d is %g', k, c)
+            end
+        end
     end
 end
 
@@ -83,6 +95,7 @@ function cells.new(given, grid, scheme)
     local self = { list = given.cells, constituents = given.constituents, ramp = given.ramp or 0,
         grid = grid, nonlinear = scheme.nonlinear, centred = not scheme.staggered, g = scheme.g,
         waves = tide.new('tide', given.constituents, #given.cells) }
+    check_waves(self.waves, self.list, grid)
     check_neighbours(self)
     return self
 end

@@ -420,6 +420,9 @@ it('what cannot be transformed is named', function()
     refused(function() filter(c, { numbers = { width = 1 }, aside = c }) end, 'no function aside')
     local halved = fft.plan { shape = { 4 }, type = 'complex_half', device = null }
     refused(function() halved(x) end, 'complex_half', 'float { 4, 6 }')
+    local wide = mare.zeros({ 4, 3 }, { type = 'half', device = null })
+    local four = mare.ones({ 4, 2 }, { type = 'half', device = null })
+    refused(function() halved(four, { out = wide { {}, { 0, 2 } } }) end, 'out is a part')
     refused(function() fft.plan { shape = { 4 }, device = null, type = 'complex_double',
         result = 'complex_half' } end, 'complex_half')
     refused(function() fft.plan { shape = { 4 }, device = null, type = 'complex_half',

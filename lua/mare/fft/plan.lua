@@ -264,12 +264,14 @@ end
 -- transformed
 local function target_of(self, out, from)
     local what, shape = self.what, self.steps[#self.steps].to
-    local leaf = shown(array.leaf(out, what .. ': out'), self.result)
+    local leaf = array.leaf(out, what .. ': out')
+    local is_part = leaf.strides or self.result == halves.type and leaf.offset % 2 ~= 0
+    leaf = shown(leaf, self.result)
     local is_same, here, there = leaf.version == from.version, self.device, leaf.device
     if leaf.shape ~= shape or leaf.type ~= self.result or here ~= there then
         errors.argument('%s: out is %s %s on %s: %s %s on %s is wanted', what, leaf.type.name,
             tostring(leaf.shape), there.name, self.result.name, tostring(shape), here.name)
-    elseif leaf.strides or is_same and (from.strides or from.offset ~= leaf.offset
+    elseif is_part or is_same and (from.strides or from.offset ~= leaf.offset
         or from.type ~= leaf.type or from.shape ~= shape) then
         errors.argument('%s: out is a part of an array, or shows the memory of what is transformed '
             .. 'in another way', what)

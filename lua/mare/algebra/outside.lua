@@ -1,6 +1,7 @@
 -- Numbers outside a function, for a function that is made of it: it looks at them where they are,
 -- whenever it runs.
 
+local errors = require 'bindings.errors'
 local library = require 'mare.translate.library'
 local nodes = require 'mare.dialect.nodes'
 local outer = require 'mare.translate.outer'
@@ -15,7 +16,12 @@ function outside.new(name)
     local self = setmetatable({ name = name, readers = {}, leaves = {}, count = {} }, Outside)
     self.table = setmetatable({}, { __index = function(_, key)
         local reader = self.readers[key]
-        return reader and reader()
+        local value = reader and reader()
+        if reader and type(value) ~= 'number' then
+            errors.argument("a gradient: '%s' outside the function is %s, no number any more", key,
+                type(value))
+        end
+        return value
     end })
     return self
 end

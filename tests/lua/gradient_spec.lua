@@ -89,6 +89,8 @@ describe('the gradient of a function of numbers', function()
         assert.equal(12, (slope(3, 5)))
         assert.truthy(mare.gradient.text(slope):find('outside.rate', 1, true))
         assert.equal(1, select('#', slope(3, 5)))
+        local t, t_a = { a = 2 }, 10
+        assert.equal(22, mare.gradient(function(u) return t.a * u + t_a * u * u end)(1))
         rate = 'x'
         fails(function() slope(3, 5) end, 'MARE_ERROR_ARGUMENT', "'rate'", 'string')
     end)

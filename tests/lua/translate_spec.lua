@@ -49,6 +49,9 @@ describe('a kernel in Lua', function()
         add(count, x)
         assert.equal(5 + 3.5, x:download()[5])
         assert.equal(1, #add.compiled)
+        local t = { a = { b = 1 }, a_b = 20 }
+        mare.kernel(function(i, y) y[i] = t.a.b + t.a_b end)(count, x)
+        assert.equal(21, x:download()[5])
     end)
 
     it('stops at the number of work-items', function()

@@ -13,7 +13,7 @@ Outside.__index = Outside
 
 -- The made function has a table called so, whose fields are the numbers of now.
 function outside.new(name)
-    local self = setmetatable({ name = name, readers = {}, leaves = {}, count = {} }, Outside)
+    local self = setmetatable({ name = name, readers = {}, leaves = {} }, Outside)
     self.table = setmetatable({}, { __index = function(_, key)
         local reader = self.readers[key]
         local value = reader and reader()
@@ -31,20 +31,15 @@ end
 function Outside:leaf(f, node)
     local _, value, name, from = outer.static({ f = f }, node)
     if from and library.is_constant(from) then return value end
-    local reader = function() return (select(2, outer.static({ f = f }, node))) end
-    local key = name:gsub('%.', '_')
-    local known = self.leaves[key]
-    if known and (known.f ~= f) then
-        self.count[key] = (self.count[key] or 1) + 1
-        key = key .. '_' .. self.count[key]
-        known = nil
+    local of_f = self.leaves[f] or {}
+    self.leaves[f] = of_f
+    if not of_f[name] then
+        local key = name:gsub('%.', '_')
+        while self.readers[key] do key = key .. '_' end
+        of_f[name] = nodes.input(key, 'real', self.name .. '.' .. key, {})
+        self.readers[key] = function() return (select(2, outer.static({ f = f }, node))) end
     end
-    if not known then
-        local written = self.name .. '.' .. key
-        known = { f = f, node = nodes.input(key, 'real', written, {}) }
-        self.leaves[key], self.readers[key] = known, reader
-    end
-    return known.node
+    return of_f[name]
 end
 
 return outside

@@ -5,7 +5,7 @@ local library = require 'mare.translate.library'
 
 local outer = {}
 
--- Returns whether a node is known now, its value, its name and the table it is in.
+-- Returns whether a node is known now, its value, its name, as t.a, and the table it is in.
 local function static(self, node)
     if node.tag == 'paren' then return static(self, node.inner) end
     if node.tag == 'name' and node.symbol.kind == 'outer' then
@@ -16,10 +16,10 @@ local function static(self, node)
     if not is_known or type(object) ~= 'table' then return false end
     local key = node.key.value
     if node.key.tag == 'number' then
-        return true, object[key], ('%s_%g'):format(name, key), object
+        return true, object[key], ('%s.%g'):format(name, key), object
     end
     if node.key.tag ~= 'string' then return false end
-    return true, object[key], name .. '_' .. key, object
+    return true, object[key], name .. '.' .. key, object
 end
 
 local function is_whole(value)
@@ -34,7 +34,8 @@ local function capture(self, node, value, name)
     if not list[key] then
         local is_index = node.tag == 'name' and node.symbol.is_index
         local f, path = self.f, node
-        local entry = { name = name, type = is_index and is_whole(value) and 'int32' or 'real',
+        local entry = { name = name:gsub('[^%w_]', '_'),
+            type = is_index and is_whole(value) and 'int32' or 'real',
             value = function() return (select(2, static({ f = f }, path))) end }
         list[key], list[#list + 1] = entry, entry
     end
@@ -57,7 +58,7 @@ function outer.type(self, node)
         return 'bool'
     end
     local hint = kind == 'function' and ': it can only be called' or ''
-    self:refuse(node, "'%s' is %s%s", name:gsub('_', '.'), kind == 'nil' and 'nil'
+    self:refuse(node, "'%s' is %s%s", name, kind == 'nil' and 'nil'
         or kind == 'string' and 'a string, which kernels do not have' or 'a ' .. kind, hint)
 end
 

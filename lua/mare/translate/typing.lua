@@ -198,9 +198,9 @@ local function call(self, node)
     local entry = library.entry(value)
     if entry then return { calls.known(self, node, entry) } end
     if debug.getinfo(value, 'S').what == 'C' then
-        self:refuse(node, "'%s' is no function that kernels have", name:gsub('_', '.'))
+        self:refuse(node, "'%s' is no function that kernels have", name)
     end
-    return calls.own(self, node, value, name)
+    return calls.own(self, node, value, (name:gsub('[^%w_]', '_')))
 end
 
 function visit.call(self, node)

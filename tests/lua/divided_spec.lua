@@ -120,6 +120,7 @@ describe('divided arrays', function()
             return mare.arange(first, first + #rows_here, 1, { device = rows_here.device })
         end))
         assert.equal('int32 { 6 }, rows 0 to 1, 2 to 3, 4 to 5', tostring(a))
+        assert.equal('int32 { 1 }, rows none, 0 to 0, none', tostring(on.arange(1)))
         assert.equal(6, a.count)
     end)
 
@@ -135,6 +136,13 @@ describe('divided arrays', function()
         fails(function() a:unsqueeze(0) end, nil, 'first axis')
         local function first_row(rows_here) return rows_here { { 0, 1 } } end
         fails(function() a:each(first_row) end, nil, '2 rows')
+        local function twice(x) return 2 * x end
+        fails(function() mare.map(twice)(a) end, nil, 'divided', 'gather', 'each')
+        fails(function() mare.fft.poisson(a) end, nil, 'poisson', 'divided', 'gather')
+        local set = mare.kernel(function(i, x) x[i] = 1 end)
+        fails(function() set(6, a) end, nil, 'divided', 'each')
+        fails(function() mare.kernel(function(i, x, y) x[i] = y[i] end)(6, one.zeros(6), a) end,
+            nil, "'y'", 'divided', 'each')
         fails(function() on.rand({ 3 }, { rows = { 0, 1 } }) end, nil, 'rows')
         fails(function() mare.rand({ 3 }, { rows = { 1, 4 } }) end, nil, '1, 4', '{ 3 }')
         fails(function() on.full({}, 1) end, nil, 'axes')

@@ -55,6 +55,16 @@ for _, axis in ipairs { 0, 1 } do
         table.concat(wanted:totable(), ' '))
 end
 same('place in a divided array', drawn:argmax():item(), alone:argmax():item())
+same('each of one type', drawn:each(function(own) return 2 * own end).type, 'float')
+if size > 1 then
+    local _, found = pcall(drawn.each, drawn, function(own)
+        return rank == size - 1 and own:double() or own
+    end)
+    local wanted = ('each: rank 0 makes float { 1000, 5 }, rank %d double { 1000, 5 }'):format(
+        size - 1)
+    same('each of two types: ' .. tostring(found), tostring(found):find(wanted, 1, true) ~= nil,
+        true)
+end
 
 do
     local function transform(x)

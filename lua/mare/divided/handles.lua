@@ -14,7 +14,9 @@ local tables = require 'bindings.tables'
 local types = require 'mare.expression.types'
 
 local handles = {}
-local Divided, meta = {}, {}
+local Divided = {}
+local meta = { no_argument = 'not for divided arrays: a:each(f) calls f for the array of each '
+    .. 'device, :gather() makes one array' }
 
 local function is(x) return type(x) == 'table' and getmetatable(x) == meta end
 
@@ -88,6 +90,18 @@ end
 
 handles.mapped = mapped
 
+-- Raises an error, the same on every rank, unless all ranks have made an array of one type and
+-- shape.
+local function check_ranks(self, what)
+    local all = here.all(('%s %s'):format(self.type, tostring(self.shape)))
+    for k, other in ipairs(all) do
+        if other ~= all[1] then
+            errors.argument('%s: rank 0 makes %s, rank %d %s: one type and shape is wanted', what,
+                all[1], k - 1, other)
+        end
+    end
+end
+
 -- Returns an array on a device.
 function handles.moved(a, device)
     return array.node(a).device == device and a or a:to(device)
@@ -154,11 +168,14 @@ end
 -- ---- what is done share by share ----
 
 -- Returns the divided array of f(share, first), where share is the array of one device, first the
--- number of its first row and the result has as many rows:
+-- number of its first row and the result has as many rows. On all devices and ranks the results
+-- have one type, and one shape but for the rows:
 --     x:each(function(share) return mare.fft.rfft(share) end)
 function Divided:each(f)
     errors.wanted('each', 'function', f)
-    return mapped(self, function(share) return f(share.array, share.rows[1]) end, 'each')
+    local made = mapped(self, function(share) return f(share.array, share.rows[1]) end, 'each')
+    check_ranks(made, 'each')
+    return made
 end
 
 -- Computes all shares now. Returns the array.
@@ -169,7 +186,7 @@ end
 
 -- Returns an array of the same values in memory of its own.
 function Divided:copy()
-    return self:each(function(share) return share:copy() end)
+    return mapped(self, function(share) return share.array:copy() end, 'copy')
 end
 
 -- Returns the array as another type.
@@ -178,7 +195,7 @@ function Divided:to(type)
         errors.argument 'to: a type is wanted: :gather() brings the shares to one device'
     end
     types.named(type, 'to')
-    return self:each(function(share) return share:to(type) end)
+    return mapped(self, function(share) return share.array:to(type) end, 'to')
 end
 
 for _, name in ipairs(types.names) do
@@ -190,7 +207,7 @@ function Divided:unsqueeze(axis)
     if axis == 0 or axis == -self.shape.rank then
         errors.argument 'unsqueeze: the first axis of a divided array stays the first'
     end
-    return self:each(function(share) return share:unsqueeze(axis) end)
+    return mapped(self, function(share) return share.array:unsqueeze(axis) end, 'unsqueeze')
 end
 
 -- Writes values into this array; see assign of arrays on one device. Returns the array.
@@ -287,7 +304,7 @@ function meta.__tostring(self)
     for k = 0, self.group.count - 1 do
         local low = handles.first_row(self.shape[1], self.group.count, k)
         local high = handles.first_row(self.shape[1], self.group.count, k + 1)
-        list[#list + 1] = ('%d to %d'):format(low, high - 1)
+        list[#list + 1] = high > low and ('%d to %d'):format(low, high - 1) or 'none'
     end
     return ('%s %s, rows %s'):format(self.type, tostring(self.shape), table.concat(list, ', '))
 end

@@ -80,11 +80,17 @@ function array.hold(handle, what)
     return (hold(handle))
 end
 
+-- Raises an error if an array is divided, of which a function has no kernel.
+function array.check_whole(handle, what)
+    if array.divided.is(handle) then
+        errors.argument('%s: not for divided arrays: :gather() makes one array, a:each(f) calls f '
+            .. 'for the rows of each device', what)
+    end
+end
+
 -- Returns the same node, computed.
 function array.leaf(handle, what)
-    if array.divided.is(handle) then
-        errors.argument('%s: not for divided arrays: :gather() makes one array', what)
-    end
+    array.check_whole(handle, what)
     return (evaluate.node(array.hold(handle, what)))
 end
 

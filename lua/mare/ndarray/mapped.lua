@@ -18,6 +18,7 @@ local mapped = {}
 local function common(name, given)
     local shape, device
     for _, value in ipairs(given) do
+        array.check_whole(value, name)
         if array.is(value) then
             local node = array.node(value)
             local here = node.device

@@ -22,6 +22,7 @@ local factors = {
 local function check(f, given)
     local what = 'fft.poisson'
     given = errors.fields(what, given or {}, { lengths = 'table', order = 'any' })
+    array.check_whole(f, what)
     local node = array.hold(f, what)
     local shape, type = array.drop(node, node.shape), node.type
     if type.name ~= 'float' and type.name ~= 'double' then

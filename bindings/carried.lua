@@ -9,13 +9,19 @@ local handle = require 'bindings.handle'
 local memory = require 'bindings.memory'
 
 local M = {}
-local Carried = {}
+local Carried = { no_argument = 'mare.inp, out and inout carry data for a call, kernel { ... }, which '
+    .. 'waits for them: a launch wants a number or a buffer' }
 Carried.__index = Carried
 
 function Carried:__tostring()
     return ('mare.%s of %d elements: an argument of a kernel that is called, kernel { }'):format(
         self.name, self.count)
 end
+
+local is_array = function() return false end
+
+-- Lets arrays on devices be known: is(value) tells them.
+function M.take_arrays(is) is_array = is end
 
 local function count_of(name, data, count)
     local _, found
@@ -36,6 +42,11 @@ end
 
 local function carry(name, data, count, up, down)
     local kind = type(data)
+    errors.check_argument('mare.' .. name, data)
+    if buffer.is(data) or is_array(data) then
+        errors.argument('mare.%s: the data are on a device, where the kernel finds them: give the '
+            .. '%s as it is, without mare.%s', name, buffer.is(data) and 'buffer' or 'array', name)
+    end
     if kind ~= 'table' and kind ~= 'cdata' and kind ~= 'userdata' then
         errors.argument('mare.%s: an array, cdata or host memory is wanted, not %s', name, kind)
     end

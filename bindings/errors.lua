@@ -108,6 +108,15 @@ function M.is(value)
     return getmetatable(value) == Error
 end
 
+-- Raises an error for a value that says why it cannot be an argument of a kernel: its metatable has
+-- a text `no_argument`. who: the beginning of the message
+function M.check_argument(who, value)
+    local meta = type(value) == 'table' and getmetatable(value)
+    if type(meta) == 'table' and meta.no_argument then
+        M.argument('%s: %s', who, meta.no_argument)
+    end
+end
+
 -- The argument of a call, if it is of this type.
 function M.wanted(what, type_name, given)
     if type(given) == type_name then return given end

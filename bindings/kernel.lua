@@ -124,6 +124,7 @@ function kernel:bind(values)
 end
 
 local function wrong_value(self, name, value)
+    errors.check_argument(("kernel '%s': argument '%s'"):format(self.label, name), value)
     local what = type(value)
     if what == 'cdata' then what = tostring(ffi.typeof(value)) end
     errors.argument("kernel '%s': argument '%s' is %s: a number or a buffer is wanted", self.label,
@@ -159,7 +160,10 @@ end
 local is_array = function() return false end
 
 -- Lets arguments be arrays of array.lua, which requires this file: is(value) tells them.
-function M.take_arrays(is) is_array = is end
+function M.take_arrays(is)
+    is_array = is
+    carried.take_arrays(is)
+end
 
 -- Sets one argument: a number, a buffer or an array; of a struct all fields by a table, or one of
 -- them by 'argument.field'.

@@ -55,6 +55,11 @@ for _, info in ipairs(devices()) do
             fails(function() mare.out {} end, 'MARE_ERROR_ARGUMENT', 'mare.out', 'how many')
             fails(function() mare.inp({ 1 }, 2) end, 'MARE_ERROR_ARGUMENT', '2', 'there are 1')
             fails(function() mare.out(3) end, 'MARE_ERROR_ARGUMENT', 'mare.out', 'not number')
+            fails(function() mare.inp(x) end, 'MARE_ERROR_ARGUMENT', 'buffer as it is')
+            fails(function() mare.out(mare.zeros({ 3 }, { device = d }), 3) end,
+                'MARE_ERROR_ARGUMENT', 'array as it is', 'mare.out')
+            fails(function() add:bind { x = mare.inp { 1 }, y = x, a = 1, n = 1, global = 1 } end,
+                'MARE_ERROR_ARGUMENT', "'x'", 'kernel { ... }', 'a launch wants')
             fails(function() mare.out(x:download()) end, 'MARE_ERROR_ARGUMENT', 'frozen')
             fails(function() mare.out(ffi.new 'const float[3]') end, 'MARE_ERROR_ARGUMENT',
                 'const float [3]')

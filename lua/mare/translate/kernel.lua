@@ -137,7 +137,7 @@ end
 local function device_of(self, arguments)
     for k = 1, arguments.count do
         if signature.is_array(arguments[k]) then return arguments[k].device end
-        signature.check(self.name, arguments[k])
+        errors.check_argument(self.name, arguments[k])
     end
     return self.options.device or errors.argument('%s: no argument is a buffer: options.device is '
         .. 'to say where the kernel runs', self.name)

@@ -39,14 +39,6 @@ function signature.real(arguments)
     return 'float'
 end
 
--- Raises an error for a value that says why it is no argument: a divided array.
-function signature.check(who, value)
-    local meta = type(value) == 'table' and getmetatable(value)
-    if type(meta) == 'table' and meta.no_argument then
-        errors.argument('%s: %s', who, meta.no_argument)
-    end
-end
-
 local function number_type(symbol, value)
     local is_count = symbol.is_index and value % 1 == 0 and math.abs(value) < 2 ^ 31
     return is_count and 'int32' or 'real'
@@ -57,7 +49,7 @@ function signature.of(who, symbol, value, real)
     if type(value) == 'number' then return number_type(symbol, value) end
     if type(value) == 'boolean' then return 'bool' end
     if not buffer.is(value) then
-        signature.check(("%s: argument '%s'"):format(who, symbol.name), value)
+        errors.check_argument(("%s: argument '%s'"):format(who, symbol.name), value)
         errors.argument("%s: argument '%s': a number, a boolean or a buffer is wanted, not %s", who,
             symbol.name, type(value))
     elseif not memory[value.type] then

@@ -9,8 +9,8 @@ local handle = require 'bindings.handle'
 local memory = require 'bindings.memory'
 
 local M = {}
-local Carried = { no_argument = 'mare.inp, out and inout carry data for a call, kernel { ... }, which '
-    .. 'waits for them: a launch wants a number or a buffer' }
+local Carried = { no_argument = 'mare.inp, out and inout carry data for a call, kernel { ... }, '
+    .. 'which waits for them: a launch wants a number or a buffer' }
 Carried.__index = Carried
 
 function Carried:__tostring()

@@ -1,7 +1,7 @@
 -- The structs of both headers against tests/embed/layout.txt: what programs were built with. A
 -- struct that changes there needs another MARE_API_VERSION or MARE_ENGINE_API_VERSION; then
 -- `MARE_LAYOUT=write build/mare tests/busted.lua tests/lua/layout_spec.lua` writes the list anew. A
--- field that takes words of `reserved` moves nothing and needs none.
+-- field that takes words of `reserved` moves nothing and needs none, nor does a new struct.
 local ffi = require 'ffi'
 local home = require 'bindings.home'
 local read = require 'bindings.read'

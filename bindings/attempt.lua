@@ -1,7 +1,7 @@
 -- attempt.lua - fault(f) calls f() in a copy of this process, where it may crash or never end: what
--- libhdf5 does with some damaged files. A copy costs 9 to 12 ms of processor time, a launcher of
--- its own 30. None is made where that is not Mare's to do, as in a program that embeds it, or not
--- safe, as under MPI.
+-- libhdf5 does with some damaged files, and a server that takes a call and never answers. A copy
+-- costs 9 to 12 ms of processor time, a launcher of its own 30. None is made where that is not
+-- Mare's to do, as in a program that embeds it, or not safe, as under MPI.
 
 local ffi = require 'ffi'
 local errors = require 'bindings.errors'
@@ -28,18 +28,19 @@ local SIGHUP, SIGINT, SIGKILL, SIGALRM, SIGTERM, SIGXCPU = 1, 2, 9, 14, 15, 24
 -- Seconds of processor time that f may take, and of any time: a slow disk costs none of the first,
 -- and is no fault of a file.
 M.limit, M.patience = 5, 30
+M.patience_with_servers = 30        -- seconds
 
 local function limit(what, value)
     ffi.C.setrlimit(what, ffi.new('struct mare_rlimit', value, value + 1))
 end
 
 -- Never returns, and frees nothing: it owns nothing.
-local function run_copy(f)
+local function run_copy(f, patience)
     collectgarbage 'stop'
     for _, number in ipairs { SIGHUP, SIGINT, SIGALRM, SIGTERM } do posix.C.signal(number, nil) end
     limit(RLIMIT_CORE, 0)
     limit(RLIMIT_CPU, M.limit)
-    ffi.C.alarm(M.patience)
+    ffi.C.alarm(patience)
     pcall(f)
     posix.C._exit(0)
 end
@@ -63,15 +64,18 @@ local not_its_fault = { [0] = true, [SIGHUP] = true, [SIGINT] = true, [SIGALRM] 
     [SIGTERM] = true }
 
 -- Returns in words how f() went wrong, nil if it came to an end, with an error or without, or if
--- that is not known.
-function M.fault(f)
+-- that is not known. answer_in: seconds after which it is at fault; without it slowness is none.
+function M.fault(f, answer_in)
     if not can_copy() then return nil end
     local held = home.hold(true)        -- no hook may raise in the copy
     local process = C.fork()
-    if process == 0 then run_copy(f) end
+    if process == 0 then run_copy(f, answer_in or M.patience) end
     local number = process > 0 and wait_for(process) or 0
     home.hold(held)
     if number > 0 and home.interrupted() then errors.interrupt() end
+    if number == SIGALRM and answer_in then
+        return ('does not answer within %d s'):format(answer_in)
+    end
     if not_its_fault[number] then return nil end
     if number == SIGXCPU then return ('takes more than %d s'):format(M.limit) end
     return ('crashes (signal %d)'):format(number)

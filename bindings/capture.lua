@@ -8,10 +8,7 @@
 local ffi = require 'ffi'
 local posix = require 'bindings.posix'
 
-ffi.cdef [[
-    int pipe2(int *fds, int flags);
-    int dup2(int from, int to);
-]]
+ffi.cdef 'int pipe2(int *fds, int flags);'
 
 local C = posix.C
 local CLOEXEC, F_DUPFD_CLOEXEC, F_SETFL, NONBLOCK, SETPIPE_SZ = 0x80000, 1030, 4, 0x800, 1031

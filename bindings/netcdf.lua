@@ -74,6 +74,7 @@ ffi.cdef [[
 local netcdf = {}
 
 local NC_CLOBBER, NC_WRITE, NC_NETCDF4, NC_NOFILL = 0, 1, 0x1000, 0x100
+local O_WRONLY = 1
 local NC_GLOBAL, NC_EHDFERR, NC_QUANTIZE_GRANULAR_BITROUND = -1, -101, 2
 local NC_CHAR, NC_INT, NC_DOUBLE, NC_STRING = 2, 4, 6, 12
 local type_code = { byte = 1, char = 2, short = 3, int = 4, float = 5, double = 6, ubyte = 7,
@@ -197,17 +198,27 @@ local function read_header(path)
     file:close()
 end
 
+-- In a copy of this process: libcurl prints what goes wrong, and this process will say it.
+local function read_silently(path)
+    posix.C.dup2(posix.C.open('/dev/null', O_WRONLY), 2)
+    read_header(path)
+end
+
 -- Opens for reading. libhdf5 may crash on a damaged header, or look into it for ever: a copy of
 -- this process reads it first. path: also an address, https://..., of which a server gives parts by
--- OPeNDAP: no file is read then.
+-- OPeNDAP: no file is read then. libcurl waits for half an hour, and signals wait with it; a copy
+-- can be ended.
 function netcdf.open(path)
     local reason = files.unreadable(path)
     if reason then error(path .. ': ' .. reason, 0) end
     library()
-    if files.is_remote(path) then return open(path) end
-    local fault = attempt.fault(function() read_header(path) end)
+    local is_remote = files.is_remote(path)
+    local read = is_remote and read_silently or read_header
+    local fault = attempt.fault(function() read(path) end,
+        is_remote and attempt.patience_with_servers or nil)
     if fault then
-        error(('%s: is damaged: NetCDF-C %s where it reads its header'):format(path, fault), 0)
+        error((is_remote and '%s: the server %s'
+            or '%s: is damaged: NetCDF-C %s where it reads its header'):format(path, fault), 0)
     end
     return open(path)
 end

@@ -8,6 +8,7 @@ ffi.cdef [[
     struct mare_poll { int fd; short wanted, found; };
     int open(const char *path, int flags, ...);
     int close(int fd);
+    int dup2(int from, int to);
     long read(int fd, void *data, size_t size);
     int isatty(int fd);
     int poll(struct mare_poll *list, unsigned long count, int milliseconds);

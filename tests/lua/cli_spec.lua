@@ -110,6 +110,7 @@ describe('mare', function()
             ['--decompose=40x1'] = 'option --decompose: grid: 40 parts of 32 cells along x',
             ['--out=/no/such/kh.nc'] = 'option --out: /no/such/kh.nc: cannot write into its folder',
             ['--image=/no/such/kh.png'] = 'option --image: /no/such/kh.png: cannot write',
+            ['--power-log=/no/p.csv'] = 'option --power-log: /no/p.csv: cannot write',
             ['--checkpoint=/no/kh.ck'] = 'option --checkpoint: /no/kh.ck: cannot write',
         } do
             run[6] = words

@@ -1,8 +1,10 @@
 """dap.py - serves the data set `t` by DAP 2 on a port of this machine: one variable, eta(y, x),
-2 x 3 floats. Prints the port and the number of its process."""
+2 x 3 floats. Prints the port, the number of its process and a port that takes calls and never
+answers."""
 
 import http.server
 import os
+import socket
 import struct
 
 DDS = b'Dataset {\n    Float32 eta[y = 2][x = 3];\n} t;\n'
@@ -25,5 +27,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 server = http.server.HTTPServer(('127.0.0.1', 0), Handler)
-print(server.server_port, os.getpid(), flush=True)
+silent = socket.create_server(('127.0.0.1', 0))
+print(server.server_port, os.getpid(), silent.getsockname()[1], flush=True)
 server.serve_forever()

@@ -1,14 +1,16 @@
 -- Data that a server gives by OPeNDAP are read as files are (dap.py serves some).
 
+local attempt = require 'bindings.attempt'
 local dataset = require 'mare.files.dataset'
 local fails = require 'tests.fails'
 local files = require 'bindings.files'
 local home = require 'bindings.home'
+local info = require 'mare.launcher.info'
 local netcdf = require 'bindings.netcdf'
 
 describe('an address of OPeNDAP', function()
     local pipe = io.popen(("python3 '%s/tests/lua/dap.py' 2>/dev/null & "):format(home.root))
-    local port, process = (pipe:read '*l' or ''):match '(%d+) (%d+)'
+    local port, process, silent = (pipe:read '*l' or ''):match '(%d+) (%d+) (%d+)'
     local address = ('http://127.0.0.1:%s/t'):format(port or '1')
 
     teardown(function()
@@ -25,6 +27,16 @@ describe('an address of OPeNDAP', function()
         assert.same({ 1, 6 }, { data[0], data[5] })
         file:close()
         assert.same({ 'eta' }, dataset.open(address).names)
+        fails.says(table.concat(info.lines(address), '\n'), 'x 3, y 2', 'eta', '1 to 6 m')
+    end)
+
+    it('is not waited for where it takes the call and does not answer', function()
+        if not port then return pending 'there is no Python' end
+        local never = ('http://127.0.0.1:%s/t'):format(silent)
+        local usual = attempt.patience_with_servers
+        attempt.patience_with_servers = 1
+        finally(function() attempt.patience_with_servers = usual end)
+        fails(function() netcdf.open(never) end, nil, never, 'not answer within 1 s')
     end)
 
     it('is told in full where it answers with nothing', function()

@@ -97,9 +97,9 @@ local simulation = {
       help = 'seed of random numbers' },
     { name = 'energy', default = false, keeps_bits = true,
       help = 'measure the energy that the devices take, above rest' },
-    { name = 'power-log', type = 'path', writes = true, rerun = 'dropped', keeps_bits = true,
-      help = 'CSV file for the watts and degrees of devices and processors during the steps; also '
-      .. 'measures the energy of all of them' },
+    { name = 'power-log', type = 'path', writes = 'file', rerun = 'dropped',
+      keeps_bits = true, help = 'CSV file for the watts and degrees of devices and processors '
+      .. 'during the steps; also measures the energy of all of them' },
     { name = 'rank-timeout', type = 'number', range = { 0 }, setup = true, rerun = 'dropped',
       keeps_bits = true, help = 'seconds that one of several ranks may be silent before all end; '
       .. '0: for ever, as a debugger wants; 10 unless MARE_RANK_TIMEOUT tells' },

@@ -1,5 +1,5 @@
--- `mare info FILE`: prints what a NetCDF file or a checkpoint holds, and what
--- made it.
+-- `mare info FILE`: prints what a NetCDF file, one at an address of OPeNDAP too,
+-- or a checkpoint holds, and what made it.
 
 local checkpoint = require 'mare.files.checkpoint'
 local classic = require 'mare.files.classic'
@@ -172,6 +172,7 @@ end
 local function lines_of(path)
     local reason = files.unreadable(path)
     if reason then error(path .. ': ' .. reason, 0) end
+    if files.is_remote(path) then return netcdf_lines(path) end
     local found
     found, reason = checkpoint.read(path)
     if found then return checkpoint_lines(path, found) end

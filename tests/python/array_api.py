@@ -390,6 +390,31 @@ class Namespace(unittest.TestCase):
                 self.both('linalg.matrix_norm', x, ord=kind, units=5000)
                 self.both('linalg.matrix_norm', stack, ord=kind, keepdims=True, units=5000)
 
+    def test_stacks_of_no_matrix(self):
+        if not mare.lua("(require('bindings.openblas').is_there())"):
+            self.skipTest('needs OpenBLAS')
+        x = np.zeros((0, 2, 2))
+        for name in 'inv det cholesky eigvalsh slogdet pinv matrix_rank eigh svd qr'.split():
+            self.both('linalg.' + name, x)
+        self.both('linalg.solve', x, np.ones((2, 3)))
+        self.both('linalg.matrix_power', x, 3)
+
+    def test_refusals_and_ends(self):
+        with self.assertRaises(ValueError) as caught:
+            xp.isdtype(xp.float32, 'whole')
+        self.assertIn('signed integer', str(caught.exception))
+        with self.assertRaises(ValueError):
+            xp.diff(xp.arange(3, device=NULL), n=-1)
+        for ends in ((2 ** 60,), (2 ** 60 + 2 ** 45, 2 ** 60, -1)):
+            with self.assertRaises(MemoryError) as caught:
+                xp.arange(*ends, device=NULL)
+            self.assertTrue(str(caught.exception))
+        with self.assertRaises(OverflowError):
+            xp.arange(2 ** 60, 2 ** 60 + 1, dtype='int32', device=NULL)
+        for ends in ((2 ** 63 - 1, 2 ** 63 - 8, -3), (2 ** 63, 2 ** 63 + 2), (2 ** 60, 0),
+                     (-2 ** 63, -2 ** 63 + 3, 2)):
+            self.assertEqual(list(range(*ends)), xp.arange(*ends, device=NULL).tolist())
+
     def test_transforms(self):
         for draw in self.each_round():
             x = draw.array(['complex64', 'complex128'], (3, 8))

@@ -364,6 +364,9 @@ class Arrays(unittest.TestCase):
         line = on_null(np.zeros(4, 'int32'))
         line[[1, 3]] = 5
         self.assertEqual([0, 5, 0, 5], line.tolist())
+        line[[]] = 4
+        self.assertEqual(([0, 5, 0, 5], (0,)), (line.tolist(), line[[]].shape))
+        self.assertEqual([1, 2], mare.where([True, False], line[:2] + 1, 2).tolist())
         first, line = line, line
         first &= 4
         first |= 3
@@ -470,6 +473,14 @@ class Memory(unittest.TestCase):
         for wrong in (y.T, y[:, :2], np.zeros((0, 3), 'float32')):
             with self.assertRaises(mare.Error):
                 mare.from_dlpack(wrong, NULL)
+        a = on_null(y)
+        for name, word in (('nope:0', 'nope'), ('nulls', 'null')):
+            with self.assertRaises(mare.Error) as caught:
+                a.to_device(name)
+            self.assertIn(word, str(caught.exception))
+            self.assertNotIn('type', str(caught.exception))
+        for name in KERNELS[:1]:
+            self.assertEqual(name, a.to_device(name).device)
         with self.assertRaises((mare.Error, BufferError)):
             y.flags.writeable = False
             mare.from_dlpack(y, NULL)

@@ -72,6 +72,15 @@ def _writes(name: str) -> Operator:
     return lambda self, value: self._write(name, value)
 
 
+def _indices(values: Any, on: 'Array') -> 'Array':
+    """An array of indices beside an array; empty lists are of whole numbers, as in NumPy."""
+    if isinstance(values, Array):
+        return values
+    import numpy
+    is_empty = isinstance(values, (list, tuple)) and numpy.asarray(values).size == 0
+    return array(values, 'int32' if is_empty else None, on)
+
+
 def _is_split(keys: List[Any]) -> bool:
     """Whether something lies between the numbers and arrays among indices."""
     at = [k for k, key in enumerate(keys)
@@ -378,7 +387,7 @@ class Array(Object):
             elif hasattr(k, '__index__') and getattr(k, 'shape', ()) == ():
                 places.append(k.__index__())
             elif chosen is None:
-                chosen = axis, k if isinstance(k, Array) else array(k, device=self)
+                chosen = axis, _indices(k, self)
                 places.append([])
                 axis += 1
             else:
@@ -425,11 +434,12 @@ class Array(Object):
 
     def to_device(self, device: str, /, *, stream: None = None) -> 'Array':
         """The array on another device."""
-        return self if device == self.device else self._do('to', device)
+        return self if device == self.device else self._do('to_device', device)
 
     def to(self, device: str) -> 'Array':
         """The array on another device, or as another type by Mare's name of it."""
-        return self._do('to', device)
+        is_type = device in TYPES.values() or device in ALL and device not in TYPES
+        return self._do('to', device) if is_type else self.to_device(device)
 
     def reshape(self, *shape: Any) -> 'Array':
         """The elements in their order in another shape, of which one size may be -1."""
@@ -610,6 +620,24 @@ def full(shape: Any, value: float, dtype: Any = None, device: Optional[str] = No
     return _made('full', _sizes(shape), value, _options(dtype, device, None))
 
 
+def _large_range(first: Any, last: Any, step: Any, dtype: Any) -> 'numpy.ndarray':
+    """Whole numbers beyond 2^53, computed by those of 64 bits."""
+    import numpy
+    numbers = range(int(first), int(last), int(step))
+    count = max(0, -((numbers.start - numbers.stop) // numbers.step))
+    ends = [numbers[0], numbers[-1]] if count else [0]
+    kind = 'uint64' if max(ends) >= 2 ** 63 and min(ends) >= 0 else 'int64'
+    made = kind if dtype is None else type_of(dtype)
+    limits = numpy.iinfo(made if 'int' in made else kind)
+    for value in ends:
+        if not limits.min <= value <= limits.max:
+            raise OverflowError('arange: %d is no number of %s' % (value, limits.dtype))
+    if count > 2 ** 40:
+        raise MemoryError('arange: %d numbers are %d bytes' % (count, 8 * count))
+    offsets = numpy.arange(count, dtype='uint64') * numpy.uint64(numbers.step % 2 ** 64)
+    return (offsets + numpy.uint64(numbers.start % 2 ** 64)).view(kind)
+
+
 def arange(start: float, stop: Optional[float] = None, step: float = 1, dtype: Any = None,
            device: Optional[str] = None) -> Array:
     """start, start + step, ... up to but not with stop; one number is the stop. Whole numbers are
@@ -617,8 +645,7 @@ def arange(start: float, stop: Optional[float] = None, step: float = 1, dtype: A
     first, last = (0, start) if stop is None else (start, stop)
     if (_is_large(first) or _is_large(last)) and all(
             hasattr(value, '__index__') for value in (first, last, step)):
-        numbers = range(int(first), int(last), int(step))
-        return array(list(numbers), dtype or 'int64', device)
+        return array(_large_range(first, last, step, dtype), dtype, device)
     return _made('arange', first, last, step, _options(dtype, device, None))
 
 
@@ -634,9 +661,11 @@ def eye(rows: int, columns: Optional[int] = None, dtype: Any = None,
     return _made('eye', rows, columns or rows, _options(dtype, device))
 
 
-def where(condition: Array, yes: Any, no: Any) -> Array:
+def where(condition: Any, yes: Any, no: Any) -> Array:
     """The elements of `yes` where the condition holds, otherwise those of `no`."""
-    beside = no if isinstance(no, Array) else yes if isinstance(yes, Array) else condition
+    beside = no if isinstance(no, Array) else yes if isinstance(yes, Array) else None
+    condition = condition if isinstance(condition, Array) else array(condition, device=beside)
+    beside = condition if beside is None else beside
     return _made('where', condition, beside._other(yes), beside._other(no))
 
 

@@ -227,6 +227,8 @@ def isdtype(dtype: Any, kind: Any) -> Any:
     if isinstance(kind, tuple):
         return any_of(isdtype(dtype, one) for one in kind)
     if isinstance(kind, str):
+        if kind not in KINDS:
+            raise ValueError("isdtype: kind '%s' (allowed: %s)" % (kind, ', '.join(KINDS)))
         return numpy.dtype(dtype).kind in KINDS[kind]
     return numpy.dtype(dtype) == kind
 
@@ -504,6 +506,8 @@ def cumulative_prod(x: Array, /, *, axis: Optional[int] = None, dtype: Any = Non
 def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Optional[Array] = None,
          append: Optional[Array] = None) -> Array:
     """The differences of neighbours along an axis, n times."""
+    if n < 0:
+        raise ValueError('diff: n = %d, a number from 0 is wanted' % n)
     axis = _list(x, axis)[0]
     parts = [y for y in (prepend, x, append) if y is not None]
     x = concat(parts, axis=axis) if len(parts) > 1 else x

@@ -43,10 +43,15 @@ def _each(f: Callable[..., Any], x: Array, *more: Array) -> Any:
     if x.ndim < 3:
         return f(x, *more)
     axes = x.shape[:-2]
-    lines = [y.reshape((-1,) + y.shape[-2:]) for y in (x,) + more]
-    found = [f(*(line[k] for line in lines)) for k in range(len(lines[0]))]
+    count = math.prod(axes)
+    lines = [y.reshape((count,) + y.shape[-2:]) for y in (x,) + more]
+    found = [f(*(line[k] for line in lines)) for k in range(count)]
+    if not count:               # as of matrices that have an inverse
+        found = [f(*(_array.eye(*y.shape[-2:], y.dtype, y.device) for y in (x,) + more))]
 
     def joined(parts: Sequence[Array]) -> Array:
+        if not count:
+            return _array.zeros(axes + parts[0].shape, parts[0].dtype, parts[0].device)
         return _api().stack(parts).reshape(axes + parts[0].shape)
     if isinstance(found[0], tuple):
         return type(found[0])(*(joined(parts) for parts in zip(*found)))

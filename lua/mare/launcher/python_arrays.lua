@@ -108,6 +108,7 @@ arrays.operations = setmetatable({
     limited = limited,
     chosen = methods.compress,
     set_chosen = set_chosen,
+    to_device = function(a, name) return a:to(array.device(name, 'to_device')) end,
     set_where = function(a, mask, value) a:assign(value, { where = mask }) end,
     set = function(a, places, value) return a(places):assign(value) and a end,
 }, { __index = function(_, name)

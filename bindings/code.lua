@@ -50,7 +50,7 @@ end
 
 local methods = {}
 
--- The code that the driver is given, as a string of bytes.
+-- The code that the driver is given, as a string of bytes; PoCL's has Mare's checksum in front.
 function methods:binary() return code(self, 'binary') end
 
 -- The text in NVIDIA's virtual instructions; the program is compiled once more for it.

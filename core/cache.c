@@ -40,7 +40,8 @@ static const char magic[8] = { 'm', 'a', 'r', 'e', 'b', 'i', 'n', '\n' };
 
 /* In the manner of FNV-1a, eight bytes at a time: each step is a bijection, so that one changed
  * word never goes unseen. */
-static uint64_t hash(const unsigned char *bytes, size_t size, uint64_t value) {
+uint64_t mr_hash(const void *data, size_t size, uint64_t value) {
+    const unsigned char *bytes = data;
     value ^= size;
     for (size_t i = 0; i < size; i += 8) {
         uint64_t word = 0;
@@ -52,10 +53,9 @@ static uint64_t hash(const unsigned char *bytes, size_t size, uint64_t value) {
 }
 
 static void entry_name(const char *key, size_t size, char out[64]) {
-    const unsigned char *bytes = (const unsigned char *)key;
     snprintf(out, 64, "%016llx%016llx%s",
-             (unsigned long long)hash(bytes, size, 0xcbf29ce484222325u),
-             (unsigned long long)hash(bytes, size, 0x9e3779b97f4a7c15u), suffix);
+             (unsigned long long)mr_hash(key, size, 0xcbf29ce484222325u),
+             (unsigned long long)mr_hash(key, size, 0x9e3779b97f4a7c15u), suffix);
 }
 
 static bool is_entry(const char *name) {
@@ -159,7 +159,7 @@ static outcome read_entry(int fd, header *head, char **out) {
     char *block = malloc(size ? size : 1);
     if (!block) return FAILED;
     result = read_all(fd, block, size);
-    if (result == GOOD && hash((unsigned char *)block, size, 0) != head->checksum) result = DAMAGED;
+    if (result == GOOD && mr_hash(block, size, 0) != head->checksum) result = DAMAGED;
     if (result == GOOD) *out = block;
     else free(block);
     return result;
@@ -407,7 +407,7 @@ void mr_cache_store(const char *key, size_t key_size, const char *program, const
     mr_text_append(&block, key, key_size);
     mr_text_append(&block, binary->data, binary->size);
     if (!block.failed) {
-        head.checksum = hash((unsigned char *)block.data, block.size, 0);
+        head.checksum = mr_hash(block.data, block.size, 0);
         entry_name(key, key_size, name);
         store(folder, name, &head, block.data, block.size);
     }
@@ -438,7 +438,7 @@ mare_status mare_cache_clear(uint64_t *removed) {
 /* Locks of the open file description: they hold between threads too, and no close of the same file
  * elsewhere in the process drops them, as it would with POSIX locks. */
 bool mr_cache_lock(const char *key, size_t key_size, int *lock) {
-    uint64_t byte = hash((const unsigned char *)key, key_size, 0) >> 2;
+    uint64_t byte = mr_hash(key, key_size, 0) >> 2;
     struct flock range = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
     range.l_start = (off_t)byte;
     int folder = open_folder(true);

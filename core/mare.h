@@ -398,14 +398,15 @@ const char *mare_program_log(const mare_program *program);
 int mare_program_cached(const mare_program *program);
 /* The code that a compiler makes of a program. form: "binary", what the driver is given; on CUDA
  * also "cubin", which that is, and "ptx", for which the program is compiled once more; on NVIDIA's
- * OpenCL the binary is "ptx". MARE_ERROR_UNAVAILABLE where there is no such form. *data is followed
- * by a NUL and lives as long as the program. */
+ * OpenCL the binary is "ptx". PoCL crashes on a damaged binary: a checksum is in front of its own.
+ * MARE_ERROR_UNAVAILABLE where there is no such form. *data is followed by a NUL and lives as long
+ * as the program. */
 mare_status mare_program_code(mare_program *program, const char *form, const void **data,
                               uint64_t *size);
 /* A program from code that was compiled elsewhere: on CUDA PTX, a cubin or a fat binary; on OpenCL
- * SPIR-V, where the driver takes it, or a binary of the driver's own. desc->source declares its
- * kernels, so that arguments are checked as ever; nothing is compiled of it, and options are
- * refused. */
+ * SPIR-V, where the driver takes it, or a binary of the driver's own, of PoCL one that
+ * mare_program_code gave. desc->source declares its kernels, so that arguments are checked as ever;
+ * nothing is compiled of it, and options are refused. */
 mare_status mare_program_load(mare_device *device, const mare_program_desc *desc, const void *code,
                               uint64_t size, mare_program **out);
 /* A variable of a program as a buffer, which keeps the program: on CUDA one that is declared

@@ -111,6 +111,7 @@ typedef struct mr_blob { void *data; size_t size; } mr_blob;
 bool mr_cache_load(const char *key, size_t key_size, mr_blob *out);
 void mr_cache_store(const char *key, size_t key_size, const char *program, const char *device,
                     const mr_blob *binary);
+uint64_t mr_hash(const void *data, size_t size, uint64_t value);    /* value: to begin with */
 
 /* ---- kernels/prelude, embedded at build time ---- */
 

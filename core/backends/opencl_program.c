@@ -357,6 +357,45 @@ mare_status mr_opencl_program_load(mr_native native, const mr_blob *binary, mr_n
 
 /* ---- code of programs, and programs of others ---- */
 
+/* PoCL ends the process where its binary is cut off or damaged. What it gives travels with this in
+ * front, and no other binary is handed to it. */
+typedef struct seal {
+    char magic[8];
+    uint64_t size, checksum;        /* of what follows */
+} seal;
+
+static const char seal_magic[8] = { 'm', 'a', 'r', 'e', 'p', 'o', 'c', 'l' };
+
+static mare_status seal_code(mr_blob *code) {
+    seal head = { .size = code->size, .checksum = mr_hash(code->data, code->size, 0) };
+    char *sealed = malloc(sizeof head + code->size + 1);
+    if (sealed) {
+        memcpy(head.magic, seal_magic, sizeof head.magic);
+        memcpy(sealed, &head, sizeof head);
+        memcpy(sealed + sizeof head, code->data, code->size + 1);   /* with its NUL */
+    }
+    free(code->data);
+    *code = (mr_blob){ sealed, sealed ? sizeof head + code->size : 0 };
+    return sealed ? MARE_OK : mr_fail(MARE_ERROR_MEMORY, "out of host memory for a binary");
+}
+
+static mare_status open_seal(const mr_blob *code, mr_blob *out) {
+    seal head = { 0 };
+    memcpy(&head, code->data, code->size < sizeof head ? code->size : sizeof head);
+    if (memcmp(head.magic, seal_magic, sizeof head.magic) != 0)
+        return mr_fail(MARE_ERROR_BUILD,
+                       "these %zu bytes are no code that a program of Mare on PoCL gave, and PoCL "
+                       "may crash on others: compile the source",
+                       code->size);
+    if (code->size < sizeof head || head.size != code->size - sizeof head)
+        return mr_fail(MARE_ERROR_BUILD, "the code is cut off: %zu bytes are left of %llu",
+                       code->size, (unsigned long long)(sizeof head + head.size));
+    *out = (mr_blob){ (char *)code->data + sizeof head, (size_t)head.size };
+    if (mr_hash(out->data, out->size, 0) == head.checksum) return MARE_OK;
+    return mr_fail(MARE_ERROR_BUILD, "the code of %zu bytes is damaged: its checksum is wrong",
+                   code->size);
+}
+
 mare_status mr_opencl_program_code(mr_native native, mr_native program_native,
                                    const mr_source *source, const char *form, mr_blob *out) {
     const mr_opencl_device *device = native.ptr;
@@ -370,7 +409,7 @@ mare_status mr_opencl_program_code(mr_native native, mr_native program_native,
     out->size--;                    /* the empty options in front, with their NUL */
     memmove(out->data, (char *)out->data + 1, out->size);
     ((char *)out->data)[out->size] = '\0';
-    return MARE_OK;
+    return device->entry->is_pocl ? seal_code(out) : MARE_OK;
 }
 
 static bool is_spirv(const mr_blob *code) {
@@ -396,12 +435,14 @@ static mare_status take_spirv(const mr_opencl_device *device, const mr_blob *cod
 
 /* A binary of the driver's own is loaded as one of the cache, which has options in front. */
 static mare_status take_binary(mr_native native, const mr_blob *code, mr_native *out) {
-    char *headed = malloc(code->size + 1);
+    const mr_opencl_device *device = native.ptr;
+    mr_blob own = *code;
+    if (device->entry->is_pocl) MR_TRY(open_seal(code, &own));
+    char *headed = malloc(own.size + 1);
     if (!headed) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a binary");
     headed[0] = '\0';
-    memcpy(headed + 1, code->data, code->size);
-    mare_status status =
-        mr_opencl_program_load(native, &(mr_blob){ headed, code->size + 1 }, out);
+    memcpy(headed + 1, own.data, own.size);
+    mare_status status = mr_opencl_program_load(native, &(mr_blob){ headed, own.size + 1 }, out);
     free(headed);
     return status;
 }

@@ -67,6 +67,27 @@ static void runs_from_code(mare_device *device, const mare_device_info *info,
     mare_program_release(again);
 }
 
+/* Only PoCL, which keeps programs, crashes on such code. */
+static void refuses_damaged(mare_device *device, mare_program *program) {
+    const mare_program_desc desc = { .source = source, .name = "again" };
+    mare_program *none = NULL;
+    const void *code = NULL;
+    uint64_t size = 0;
+    if (!CHECK_OK(mare_program_code(program, "binary", &code, &size))) return;
+    char *copy = malloc(size);
+    if (!CHECK(copy)) return;
+    memcpy(copy, code, size);
+    for (uint64_t left = size - 1; left > 8; left /= 2)
+        CHECK_FAILS(mare_program_load(device, &desc, copy, left, &none), MARE_ERROR_BUILD,
+                    "'again'", "cut off");
+    copy[size / 2] ^= 1;
+    CHECK_FAILS(mare_program_load(device, &desc, copy, size, &none), MARE_ERROR_BUILD, "'again'",
+                "damaged");
+    CHECK_FAILS(mare_program_load(device, &desc, copy + 24, size - 24, &none), MARE_ERROR_BUILD,
+                "'again'", "no code that a program of Mare on PoCL gave");
+    free(copy);
+}
+
 static void refuses(mare_device *device, const mare_device_info *info, mare_program *program) {
     mare_program_desc desc = { .source = source, .name = "again" };
     mare_program *none = NULL;
@@ -128,6 +149,7 @@ static void test(mare_device *device, const mare_device_info *info) {
     if (is_cuda) runs_from_code(device, info, program, "ptx");
     if (is_cuda) has_templates_and_variables(device);
     refuses(device, info, program);
+    if (info->keeps_programs) refuses_damaged(device, program);
     mare_program_release(program);
 }
 

@@ -1,9 +1,8 @@
 -- Sums the rows of the grid, or finds the largest size in each, on the devices and without stopping
--- them. The order of
--- every sum follows from the whole grid, so its bits do not depend on how the grid
--- is split: a part continues the sums of a row where its western neighbour has
--- left them (kernels/array/sums.krn), be it on another device or rank. One number
--- per row comes to the host, on all ranks.
+-- them. The order of every sum follows from the whole grid, so its bits do not depend on how the
+-- grid is split: a part continues the sums of a row where its western neighbour has left them
+-- (kernels/array/sums.krn), be it on another device or rank. One number per row comes to the host,
+-- on all ranks.
 
 local collection = require 'mare.ranks.collection'
 local constants = require 'mare.base.constants'

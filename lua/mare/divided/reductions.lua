@@ -10,16 +10,17 @@ local order = require 'mare.expression.reduce_text'
 local reduce = require 'mare.ndarray.reduce'
 local shapes = require 'mare.expression.shapes'
 
--- A plan of a reduction along the first axis: { reductions, kept, reduced, is_row, block: elements
--- of a block; inner: numbers along the reduced axes that a row has; leads: whether the reduced axes
--- are the first ones; sizes: of the axes that stay }
+-- A plan of a reduction along the first axis: { reductions, kept, reduced, in_blocks: whether in
+-- blocks of 16384, the scheme 'rows' of reduce_text.lua, or else in its runs of 64, also called
+-- blocks here; block: elements of one; inner: numbers along the reduced axes that a row has; leads:
+-- whether the reduced axes are the first ones; sizes: of the axes that stay }
 
 local function plan_of(node, reductions, kept, reduced)
     local sizes = {}
     for k, axis in ipairs(kept) do sizes[k] = node.shape[axis] end
-    local is_row = reduce.goes_by_rows(node.shape, kept, reduced)
-    return { reductions = reductions, kept = kept, reduced = reduced, is_row = is_row,
-        block = is_row and order.block or order.run, sizes = sizes,
+    local in_blocks = reduce.goes_by_rows(node.shape, kept, reduced)
+    return { reductions = reductions, kept = kept, reduced = reduced, in_blocks = in_blocks,
+        block = in_blocks and order.block or order.run, sizes = sizes,
         leads = reduced[#reduced] == #reduced, count = reduce.shape_of(node.shape, reduced).count,
         inner = reduce.shape_of(node.shape, reduced).count / node.shape[1] }
 end
@@ -35,7 +36,7 @@ end
 
 -- Returns arrays of the values of blocks of a held node, which is given up, one of each reduction.
 local function passed(plan, node, kept, reduced)
-    local leaves = reduce.pass(node, plan.reductions, kept, reduced, plan.is_row)
+    local leaves = reduce.pass(node, plan.reductions, kept, reduced, plan.in_blocks)
     local made = {}
     for k, leaf in ipairs(leaves) do made[k] = reduce.shown(leaf, leaf.shape) end
     return array.drop(node, made)
@@ -147,24 +148,24 @@ local function collect(what, plan, node)
 end
 
 -- Returns arrays on the home device, which hold the reductions along the first axis and others.
-local function along_rows(what, node, reductions, options, kept, reduced)
+local function along_first(what, node, reductions, options, kept, reduced)
     local shape = options.keep and reduce.kept_shape(node.shape, reduced)
         or reduce.shape_of(node.shape, kept)
     local plan = plan_of(node, reductions, kept, reduced)
     local leaves = {}
     for k, list in ipairs(collect(what, plan, node)) do
-        leaves[k] = array.leaf(joined(list, plan.is_row and 2 or 1), what)
+        leaves[k] = array.leaf(joined(list, plan.in_blocks and 2 or 1), what)
     end
     local blocks = math.ceil(plan.count / plan.block)
     local made = {}
-    for k, leaf in ipairs(reduce.of_blocks(leaves, reductions, blocks, plan.is_row)) do
+    for k, leaf in ipairs(reduce.of_blocks(leaves, reductions, blocks, plan.in_blocks)) do
         made[k] = reduce.shown(leaf, shape)
     end
     return made
 end
 
 -- Returns divided arrays, which hold the reductions along other axes than the first.
-local function in_rows(what, node, reductions, options)
+local function along_others(what, node, reductions, options)
     local of_shares, made = {}, {}
     for k, share in ipairs(node.shares) do
         of_shares[k] = reduce.arrays(what, array.hold(share.array, what), reductions, options)
@@ -185,8 +186,8 @@ function reduce.divided(what, node, reductions, options)
         errors.argument('%s: compensated sums are not for divided arrays: :gather() first', what)
     end
     local kept, reduced = reduce.split(node.shape, options.axis, what)
-    if kept[1] == 1 then return in_rows(what, node, reductions, options) end
-    return along_rows(what, node, reductions, options, kept, reduced)
+    if kept[1] == 1 then return along_others(what, node, reductions, options) end
+    return along_first(what, node, reductions, options, kept, reduced)
 end
 
 return reduce

@@ -27,7 +27,7 @@ local Shape = {}
 Shape.__index = Shape
 
 function Shape.__tostring(shape)
-    return '{ ' .. table.concat(shape, ', ') .. ' }'
+    return shape[1] and '{ ' .. table.concat(shape, ', ') .. ' }' or '{}'
 end
 
 -- Returns the shape of the sizes list[1] to list[rank], which are whole numbers

@@ -24,7 +24,8 @@ function boxes.unpack(parcel)
 end
 
 local function describe(type_name, sizes)
-    return ('%s of shape { %s }'):format(type_name, table.concat(sizes, ', '))
+    local shape = sizes[1] and ('{ %s }'):format(table.concat(sizes, ', ')) or '{}'
+    return type_name .. ' of shape ' .. shape
 end
 
 -- Puts what came from a rank into an array of the same type and shape.

@@ -30,17 +30,17 @@ end
 
 local function begin(self)
     local list = {}
-    for k, name in ipairs(self.known.variables) do list[k] = { name = name, variable = name } end
-    self.sums = self.sums or integrals.new(self.sim, list, self.known.most)
+    for k, name in ipairs(self.bounds.variables) do list[k] = { name = name, variable = name } end
+    self.sums = self.sums or integrals.new(self.sim, list, self.bounds.most)
     self.first = measure(self)
 end
 
--- state: of a loop, whose sim, t_end and steps it reads; known: of scheme:bounds. Nil where
--- nothing is known.
-function growth.new(state, known)
+-- state: of a loop, whose sim, t_end and steps it reads; bounds: of scheme:bounds. Nil where
+-- there are none.
+function growth.new(state, bounds)
     local sim = state.sim
-    if not known then return nil end
-    local self = setmetatable({ sim = sim, known = known, seen = sim.now.steps }, Growth)
+    if not bounds then return nil end
+    local self = setmetatable({ sim = sim, bounds = bounds, seen = sim.now.steps }, Growth)
     if steps_left(state) >= period then begin(self) end
     return self
 end
@@ -52,11 +52,11 @@ end
 
 -- Raises where there is more than there can be. is_end: of the run
 function Growth:look(is_end)
-    local sim, known = self.sim, self.known
+    local sim, bounds = self.sim, self.bounds
     local steps = sim.now.steps - self.seen
     if steps == 0 or steps < period and not (is_end and self.sums) then return end
     if not self.sums then return begin(self) end
-    local what, why = known.excess(self.first, measure(self))
+    local what, why = bounds.excess(self.first, measure(self))
     if not what then return end
     local limit = sim.dt and '--dt' or '--cfl'
     errors.raise('MARE_ERROR_STATE', '%s until step %.0f, t = %g, %s; is %s = %g too large?', what,

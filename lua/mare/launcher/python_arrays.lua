@@ -5,6 +5,7 @@ local array = require 'mare.ndarray.array'
 local assign = require 'mare.ndarray.assign'
 local creation = require 'mare.ndarray.creation'
 local errors = require 'bindings.errors'
+local floordiv = require 'mare.launcher.python_floor'
 local bound = require 'bindings.array'
 local mare = require 'mare'
 local ndarray = require 'mare.ndarray'
@@ -22,28 +23,6 @@ local methods = array.methods
 local function is_whole(x)
     if array.is(x) then return array.node(x).type.kind == 1 end
     return type(x) == 'number' and x % 1 == 0
-end
-
--- Returns a quotient rounded down, in the type of a / b for reals; whole numbers stay whole.
-local function floordiv(a, b)
-    local function is_at_most_whole(x)
-        return is_whole(x) or array.is(x) and array.node(x).type == types.bool
-    end
-    if not (is_at_most_whole(a) and is_at_most_whole(b)) then return mare.floor(a / b) end
-    local one = array.is(a) and a or b
-    local wide = array.node(one).device.info.has_double and 'double' or 'float'
-    local function widened(x) return array.is(x) and x:to(wide) or x end
-    local type = (a + b).type
-    if types[type].bits < 64 then return mare.floor(widened(a) / widened(b)):to(type) end
-    -- Doubles have 53 bits: of a multiple of b what they miss is one again, and small. The multiple
-    -- is the one towards 0, as the one below may be no number of 64 bits.
-    local rest, zero = (a + b * 0) % b, b * 0
-    local is_below = mare.logical_and(rest:ne(0), (a + zero):lt(0):ne(rest:lt(0)))
-    local multiple = a - mare.where(is_below, rest - b, rest)
-    local nearly = mare.rint(widened(multiple) / widened(b)):to(type)
-    local missed = (multiple - nearly * b):to 'int64'
-    return nearly + mare.rint(widened(missed) / widened(b)):to('int64'):to(type)
-        - is_below:to(type)
 end
 
 -- Returns a to the power of whole numbers from 0, as whole numbers.

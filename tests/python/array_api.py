@@ -247,6 +247,9 @@ class Namespace(unittest.TestCase):
         with self.assertRaises(ValueError):
             xp.asarray(x, copy=False)
         np.testing.assert_array_equal(x, xp.from_dlpack(x.copy(), device=NULL))
+        for later in (3000, '2999.12'):
+            with self.assertRaises(ValueError):
+                a.__array_namespace__(api_version=later)
         info = a.__array_namespace__(api_version='2024.12').__array_namespace_info__()
         self.assertIn('int8', info.dtypes(kind='signed integer'))
         self.assertIn(info.default_device(), info.devices())

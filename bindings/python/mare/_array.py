@@ -344,7 +344,7 @@ class Array(Object):
     def __array_namespace__(self, *, api_version: Optional[str] = None) -> Any:
         """The functions of the Python array API standard: mare.array_api."""
         from . import array_api
-        if api_version and api_version > array_api.__array_api_version__:
+        if api_version and str(api_version) > array_api.__array_api_version__:
             raise ValueError('version %s of the array API standard: %s is the latest here'
                              % (api_version, array_api.__array_api_version__))
         return array_api

@@ -103,7 +103,7 @@ end
 
 -- Returns the milliseconds and the kernels of a process.
 local function start(environment)
-    local pipe = io.popen(('%s %s %s/tests/bench/start.lua simulation %s'):format(environment,
+    local pipe = io.popen(("%s '%s' '%s/tests/bench/start.lua' simulation %s"):format(environment,
         home.launcher, home.root, device.name))
     local milliseconds, kernels = pipe:read('*n', '*n')
     pipe:close()

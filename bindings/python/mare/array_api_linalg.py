@@ -47,7 +47,7 @@ def _each(f: Callable[..., Any], x: Array, *more: Array) -> Any:
     lines = [y.reshape((count,) + y.shape[-2:]) for y in (x,) + more]
     found = [f(*(line[k] for line in lines)) for k in range(count)]
     if not count:               # as of matrices that have an inverse
-        found = [f(*(_array.eye(*y.shape[-2:], dtype=y.dtype, device=y.device)
+        found = [f(*(_array.eye(y.shape[-2], y.shape[-1], y.dtype, y.device)
                      for y in (x,) + more))]
 
     def joined(parts: Sequence[Array]) -> Array:

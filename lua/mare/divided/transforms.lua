@@ -113,7 +113,7 @@ function plans.divided(what, transform, x, given, axes)
     if given.load or given.store then
         errors.argument('%s: functions load and store are not for divided arrays', what)
     end
-    axes = type(axes) == 'number' and { axes } or axes
+    axes = type(axes) == 'number' and { axes } or { unpack(axes) }
     local lengths, seen = type(given.n) == 'number' and { given.n } or given.n or {}, {}
     for k, axis in ipairs(axes) do
         local along = shapes.axis(x.shape, axis, what)

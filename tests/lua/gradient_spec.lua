@@ -236,6 +236,7 @@ describe('a gradient is refused', function()
         says(function(i, a, b) b[i] = a[2 * i] end, { 'a' }, 'index', "'i'")
         says(function(i, a, k, b) b[i] = a[i + k[i]] end, { 'a' }, 'index')
         says(function(i, a, b) b[i] = a[0] end, { 'a' }, 'index')
+        says(function(i, a, b) b[i] = a[i + 0.5] end, { 'a' }, 'index', '0.5', 'whole')
     end)
 
     it('where it cannot be followed', function()

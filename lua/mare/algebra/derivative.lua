@@ -127,6 +127,6 @@ function derivative.substituted(list, given)
     return result
 end
 
-derivative.partials, derivative.times = partials, times
+derivative.partials, derivative.times, derivative.plus = partials, times, plus
 
 return derivative

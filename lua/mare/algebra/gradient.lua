@@ -178,7 +178,11 @@ local function offset_of(self, index, node)
         refuse(self, node, "an index whose place is not '%s' and a number that no item changes: "
             .. 'a derivative cannot tell who reads an element', item.text)
     end
-    return room:expressions { rest }[1]
+    local at = room:expressions { rest }[1]
+    if type(at) == 'number' and at % 1 ~= 0 then
+        refuse(self, node, "an index of '%s' and %g: elements have whole numbers", item.text, at)
+    end
+    return at
 end
 
 -- ---- text ----

@@ -4,17 +4,13 @@
 local derivative = require 'mare.algebra.derivative'
 local nodes = require 'mare.dialect.nodes'
 
+local plus = derivative.plus
+
 local reverse = {}
 
 local function times(a, b)
     if b == -1 then return -a end
     return derivative.times(a, b)
-end
-
-local function plus(a, b)
-    if a == 0 then return b end
-    if b == 0 then return a end
-    return a + b
 end
 
 -- Adds the operations below a node to the list, operands before what is made of them, and says

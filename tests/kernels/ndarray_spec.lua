@@ -3,6 +3,7 @@
 
 local array = require 'mare.ndarray.array'
 local device = require 'bindings.device'
+local fails = require 'tests.fails'
 local mare = require 'mare'
 local part = require 'tests.kernels.part'
 local reduce_text = require 'mare.expression.reduce_text'
@@ -152,6 +153,42 @@ for _, d in ipairs(part.devices()) do
         end)
     end
 end
+
+for _, d in ipairs(part.devices()) do
+    if not d.is_null then
+        it('arrays in plans are replayed whatever is computed meanwhile, on ' .. d.name, function()
+            local function record(x, r)
+                local total
+                local plan = d.stream:record(function()
+                    r:assign(x + x)
+                    total = (x + x):sum():eval()
+                end)
+                return plan, total
+            end
+            for _, n in ipairs { 5, 40000 } do      -- large results leave a launch no memory
+                local x, r = mare.ones({ n }, { device = d }):eval(), mare.ones(n, { device = d })
+                r:eval()
+                for round = 1, 2 do
+                    local plan, total = record(x, r)
+                    local late = x - r
+                    x:assign(round)
+                    r:assign(0)
+                    local other = mare.full({ n }, 7, { device = d }):eval()
+                    assert.equal(14 * n, (other + other):sum():item())
+                    plan:run(2)
+                    assert.same({ 2 * n * round, 2 * round, round == 1 and 0 or -1 },
+                        { total:item(), r:at(-1), late:at(0) })
+                end
+            end
+        end)
+    end
+end
+
+it('arrays of a null device are not recorded', function()
+    local x = mare.ones({ 3 }, { device = null })
+    fails(function() null.stream:record(function() x:sum() end) end, 'MARE_ERROR_ARGUMENT', 'null',
+        'no plan')
+end)
 
 -- Computed often, an expression goes a way of its own: straight.lua.
 for _, d in ipairs(part.devices()) do

@@ -113,13 +113,13 @@ end
 local function set_arguments(kernel, outputs)
     local handle, at = kernel.handle, 0
     for k = 1, #outputs do
-        bound.set_memory(handle, at, outputs[k].cell)
+        launches.set_memory(kernel, at, outputs[k])
         at = at + 1
     end
     for k = 1, leaf_count do
         local version = leaves[k].version
         if version then
-            bound.set_memory(handle, at, version.cell)
+            launches.set_memory(kernel, at, version)
             at = at + 1
         end
     end
@@ -224,7 +224,7 @@ function evaluate.node(node)
     if node.version then return node end
     node.refs = node.refs + 1           -- its handle may be collected meanwhile
     local go, version, key = node.structure.straight
-    if go then version, key = go(node) end
+    if go and not bound.is_recording(node.device) then version, key = go(node) end
     if version then
         nodes.become(node, version)
     else

@@ -7,6 +7,7 @@ local order = require 'mare.expression.reduce_text'
 local tables = require 'bindings.tables'
 
 local bound = require 'bindings.array'
+local errors = require 'bindings.errors'
 local libm = require 'bindings.libm'
 local operations = require 'mare.dialect.operations'
 local tree = require 'mare.expression.tree'
@@ -14,7 +15,12 @@ local types = require 'mare.expression.types'
 
 local host = {}
 
+-- Whether the host computes for a device, at once. Raises an error if that is to be recorded.
 function host.takes(device)
+    if device.is_null and bound.is_recording(device) then
+        errors.argument('%s: the host computes arrays of a null device at once: no plan takes them',
+            device.name)
+    end
     return device.is_null
 end
 

@@ -4,6 +4,7 @@
 
 local bound = require 'bindings.array'
 local errors = require 'bindings.errors'
+local memory = require 'mare.expression.memory'
 local reduce_text = require 'mare.expression.reduce_text'
 local source_of = require 'mare.base.source'
 local tables = require 'bindings.tables'
@@ -44,6 +45,33 @@ function launches.program(device, description)
     return made
 end
 
+-- Gives a kernel, { entry: that of the program, ... }, a launch. Returns it.
+function launches.begin(kernel, device)
+    local launch = kernel.entry:launch()
+    kernel.launch, kernel.handle, kernel.n, kernel.shown_at = launch, launch.handle, -1, false
+    if kernel.is_programmatic then launch:set_programmatic() end
+    if kernel.shows then
+        kernel.shown_at = kernel.sizes_at + 1
+        bound.set_memory(launch.handle, kernel.shown_at, bound.landing(device, kernel.shows))
+        bound.set_number(launch.handle, kernel.shown_at + 1, -1)
+    end
+    return kernel
+end
+
+-- Returns a kernel to launch once: with a launch of its own if that is recorded, since a plan
+-- replays launches as they are then.
+function launches.ready(kernel, device)
+    if not bound.is_recording(device) then return kernel end
+    return launches.begin(setmetatable({ is_recorded = true }, { __index = kernel }), device)
+end
+
+-- Sets an argument of a kernel to the memory of a version, which stays where it is if the launch is
+-- recorded.
+function launches.set_memory(kernel, at, version)
+    bound.set_memory(kernel.handle, at, version.cell)
+    if kernel.is_recorded then memory.stay(version) end
+end
+
 -- Returns { launch, handle, numbers_at, sizes_at, ... } of a kernel's text.
 local function compile(source, plan, name, device, desc)
     if needs_double(plan) and not device.info.has_double then
@@ -51,23 +79,17 @@ local function compile(source, plan, name, device, desc)
     end
     local program = launches.program(device, source_of.text(source, 'expression',
         { math = 'strict', defines = { MR_BRIEF = desc.is_brief and launches.in_brief or nil } }))
-    local launch = program:kernel(name):launch()
     launches.compiled = launches.compiled + 1
     local outputs = desc.reductions and #desc.reductions or #plan.types
     local memories = outputs
     for _, leaf in ipairs(plan.leaves) do
         if not leaf.is_number then memories = memories + 1 end
     end
-    local made = { launch = launch, handle = launch.handle, is_cpu = desc.is_cpu,
+    return launches.begin({ entry = program:kernel(name), is_cpu = desc.is_cpu,
+        is_programmatic = desc.reductions and device.info.has_programmatic,
         outputs = outputs, numbers_at = memories, sizes_at = memories + #plan.numbers,
         numbers = #plan.numbers, width = text.width(plan), units = device.info.compute_units,
-        n = -1, shown_at = false }
-    if desc.shows then
-        made.shown_at = made.sizes_at + 1
-        bound.set_memory(launch.handle, made.shown_at, bound.landing(device, plan.types[1].name))
-        bound.set_number(launch.handle, made.shown_at + 1, -1)
-    end
-    return made
+        shows = desc.shows and plan.types[1].name }, device)
 end
 
 local function elementwise(roots, device, desc)
@@ -89,7 +111,7 @@ function launches.flat(sig, roots, device, mask, is_wide)
         found = elementwise(roots, device, { ones = ones, is_wide = is_wide, is_brief = true })
         kept[mask] = found
     end
-    return found
+    return launches.ready(found, device)
 end
 
 -- Returns the kernel of strided arrays with `rank` axes. tile: see tiles.of
@@ -102,7 +124,7 @@ function launches.strided(sig, roots, device, rank, is_wide, tile)
         found.tile = tile
         kept[rank] = found
     end
-    return found
+    return launches.ready(found, device)
 end
 
 -- Returns the kernel of a reduction. desc: see reduce_text.of; its key tells its reductions
@@ -114,11 +136,10 @@ function launches.reduction(sig, roots, device, desc)
         desc.is_cpu = device.info.kind == 'cpu'
         local plan = tree.of(roots)
         found = compile(reduce_text.of(plan, desc), plan, 'reduce', device, desc)
-        if device.info.has_programmatic then found.launch:set_programmatic() end
         found.desc = desc
         kept[desc.reduced] = found
     end
-    return found
+    return launches.ready(found, device)
 end
 
 -- ---- shapes of launches ----

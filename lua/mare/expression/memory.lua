@@ -3,7 +3,7 @@
 -- the array, and the older one stays as it is until its readers are done:
 --
 --     { cell, type, device, count
---       bytes      size of the memory; 0 if it is a buffer's, which must stay there
+--       bytes      size of the memory; 0 if it must stay there, as a buffer's must
 --       refs       leaves that show it
 --       readers    pending operations that read it
 --       moved      the next version, once there is one }
@@ -23,6 +23,12 @@ end
 function memory.of_buffer(buffer, type)
     return { cell = bound.share(buffer), type = type, device = buffer.device,
         count = buffer.size / type.size, bytes = 0, refs = 0, readers = 0, moved = false }
+end
+
+-- Lets a version stay where it is from now on: others write or read its memory, too.
+function memory.stay(version)
+    bound.lend(version.device, version.bytes)
+    version.bytes = 0
 end
 
 -- Returns the newest version of the same array.

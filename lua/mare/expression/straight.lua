@@ -130,8 +130,9 @@ end
 local substitutes = setmetatable({}, { __mode = 'k' })
 
 -- Makes a launch drop the memory of its arguments `first` (0) to `last`, which it would keep
--- until it is used again: 16 bytes without a type take their place.
+-- until it is used again: 16 bytes without a type take their place. One that is recorded keeps it.
 function straight.let_go(kernel, device, last, first)
+    if kernel.is_recorded then return end
     local cell = substitutes[device]
     if not cell then
         cell = bound.lone(device, 'bytes', 16)

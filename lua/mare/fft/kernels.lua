@@ -112,12 +112,11 @@ local function compile(list, device)
     end
     local program = expression.program(device, program_of(list))
     kernels.compiled = kernels.compiled + 1
-    local entry, cells = program:kernel 'transform', {}
-    local launch = entry:launch()
+    local cells = {}
     for k, one in ipairs(list) do cells[k] = table_of(one, device) end
-    return { entry = entry, launch = launch, handle = launch.handle, tables = cells,
+    return expression.begin({ entry = program:kernel 'transform', tables = cells,
         width = d.width, group = d.is_cpu and 1 or d.width * d.items, is_cpu = d.is_cpu,
-        units = device.info.compute_units }
+        units = device.info.compute_units }, device)
 end
 
 local kept = setmetatable({}, expression.by_device)     -- by device, functions and key
@@ -159,18 +158,10 @@ end
 -- filled, scale, values: of numbers, by name; aside: the leaf that bytes go to; pass, apart: see
 -- axis.lua }.
 
--- Returns the kernel with the launch to use: one of its own if it is recorded.
-local function ready(kernel, device)
-    if not bound.is_recording(device) then return kernel end
-    local launch = kernel.entry:launch()
-    return setmetatable({ launch = launch, handle = launch.handle, is_recorded = true },
-        { __index = kernel })
-end
-
 -- Queues a launch, and drops the memory of its first arguments.
 local function run(kernel, device, last)
     bound.run(kernel.handle)
-    if not kernel.is_recorded then straight.let_go(kernel, device, last) end
+    straight.let_go(kernel, device, last)
 end
 
 -- Returns how many tiles a work-item takes.
@@ -198,12 +189,12 @@ local function set_numbers(kernel, at, launch, width)
 end
 
 local function run_one(launch, sequence)
-    local kernel = ready(kernel_of({ launch.d }, launch.device, sequence), launch.device)
+    local kernel = expression.ready(kernel_of({ launch.d }, launch.device, sequence), launch.device)
     local handle = kernel.handle
-    bound.set_memory(handle, 0, launch.from.version.cell)
-    bound.set_memory(handle, 1, launch.to.version.cell)
+    expression.set_memory(kernel, 0, launch.from.version)
+    expression.set_memory(kernel, 1, launch.to.version)
     local aside = launch.aside
-    if aside then bound.set_memory(handle, 2, aside.version.cell) end
+    if aside then expression.set_memory(kernel, 2, aside.version) end
     local at = aside and 3 or 2
     bound.set_memory(handle, at, kernel.tables[1])
     local _, tiles, chunk = set_numbers(kernel, at + 1, launch, kernel.width)
@@ -214,14 +205,15 @@ end
 -- Runs two launches as one. both: what relay.of returned
 local function run_relay(first, second, both, sequence)
     local device = first.device
-    local kernel = ready(kernel_of({ first.d, second.d }, device, sequence), device)
+    local kernel = expression.ready(kernel_of({ first.d, second.d }, device, sequence), device)
     local handle, words = kernel.handle, both.units + 1
     local cell, bytes = bound.allocate(device, 'uint32', 4 * words), 4 * words
     bound.clear(cell, bytes)
-    for k, memory in ipairs { first.from.version.cell, first.to.version.cell,
-        second.from.version.cell, second.to.version.cell, kernel.tables[1], kernel.tables[2],
-        cell } do
-        bound.set_memory(handle, k - 1, memory)
+    for k, leaf in ipairs { first.from, first.to, second.from, second.to } do
+        expression.set_memory(kernel, k - 1, leaf.version)
+    end
+    for k, own in ipairs { kernel.tables[1], kernel.tables[2], cell } do
+        bound.set_memory(handle, k + 3, own)
     end
     local at, tiles, others
     at, tiles = set_numbers(kernel, 7, first, first.d.width)

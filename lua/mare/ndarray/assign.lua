@@ -53,8 +53,7 @@ end
 -- where it is from now on.
 function assign.keep_in_place(version)
     settle(version)
-    bound.lend(version.device, version.bytes)
-    version.bytes = 0
+    memory.stay(version)
 end
 
 -- Returns the node of a value, held, in the type of the target. what: the beginning of an

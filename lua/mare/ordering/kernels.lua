@@ -66,24 +66,23 @@ local function program_of(device, file, key, defines, text)
     return kept[name]
 end
 
--- Returns { launch, handle } of a kernel. key: what the defines depend on, besides
+-- Returns { entry, launch, handle } of a kernel. key: what the defines depend on, besides
 -- the device; defines(): returns them; text: that of the file, if it is changed
 function kernels.of(device, file, entry, key, defines, text)
     local kept = program_of(device, file, key, defines, text)
     local found = kept.launches[entry]
     if not found then
-        local launch = kept.program:kernel(entry):launch()
-        found = { launch = launch, handle = launch.handle }
+        found = launches.begin({ entry = kept.program:kernel(entry) }, device)
         kept.launches[entry] = found
     end
-    return found
+    return launches.ready(found, device)
 end
 
 -- Sets arguments from number `at` on: versions, then numbers. Returns the number of the next.
 local function set_arguments(kernel, at, given)
     local handle, count = kernel.handle, #given.memories
     for k, version in ipairs(given.memories) do
-        bound.set_memory(handle, at + k - 1, version.cell)
+        launches.set_memory(kernel, at + k - 1, version)
     end
     for k, value in ipairs(given.numbers) do bound.set_number(handle, at + count + k - 1, value) end
     return at + count + #given.numbers

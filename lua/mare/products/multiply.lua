@@ -180,6 +180,9 @@ local function by_library(out, a, b, size, library, is_tf32)
         return true
     end
     if math.max(size.count, size.rows, size.columns, size.depth) > most then return false end
+    if bound.is_recording(device) then
+        for _, version in ipairs { out, a.version, b.version } do memory.stay(version) end
+    end
     p.buffer, q.buffer = bound.buffer(a.version.cell), bound.buffer(b.version.cell)
     libraries[library].multiply(device, out.type.name, size, p, q, bound.buffer(out.cell), is_tf32)
     return true

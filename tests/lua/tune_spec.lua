@@ -1,5 +1,6 @@
 local device = require 'bindings.device'
 local devices = require 'tests.devices'
+local errors = require 'bindings.errors'
 local fails = require 'tests.fails'
 local ffi = require 'ffi'
 local json = require 'dkjson'
@@ -125,10 +126,15 @@ describe('tuning', function()
 
     it('tells candidates that do not compile, and goes on', function()
         local records, env = mare.tune.kernel(scale {
-            tune_params = { block_size_x = { 1 }, W = { 1, 'nonsense' }, WRONG = { 0 } },
+            tune_params = { block_size_x = { 1 }, W = { 1, 'nonsense', 2 }, WRONG = { 0 } },
             grid_div_x = { 'block_size_x' },
+            kernel_source = function(params)
+                if params.W ~= 2 then return tuned.source end
+                errors.raise('MARE_ERROR_UNAVAILABLE', 'a group needs more than the device has')
+            end,
         })
         assert.equal('compile', records[2].invalidity)
+        assert.equal('constraints', records[3].invalidity)
         assert.equal('CompilationFailedConfig', records[2].time)
         assert.equal(1, env.best_config.W)
     end)

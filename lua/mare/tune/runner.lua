@@ -159,11 +159,12 @@ local function has_status(failure, status)
     return errors.is(failure) and failure.status == status
 end
 
--- Raises errors that are not the fault of a candidate.
-local function check_blame(failure)
+-- Raises errors that are not the fault of a candidate: of one that was built, also that something
+-- is not to be had, such as energy. One that was not wants more than the device has.
+local function check_blame(failure, was_built)
     if home.interrupted() then errors.interrupt() end
     if has_status(failure, 'MARE_ERROR_SCRIPT')
-        or has_status(failure, 'MARE_ERROR_UNAVAILABLE') then
+        or was_built and has_status(failure, 'MARE_ERROR_UNAVAILABLE') then
         error(failure, 0)
     end
 end
@@ -204,7 +205,8 @@ local function examine(self, run, record)
 end
 
 local function kind_of(failure)
-    return has_status(failure, 'MARE_ERROR_ARGUMENT') and 'constraints'
+    return (has_status(failure, 'MARE_ERROR_ARGUMENT')
+        or has_status(failure, 'MARE_ERROR_UNAVAILABLE')) and 'constraints'
         or has_status(failure, 'MARE_ERROR_MEMORY') and 'runtime' or 'compile'
 end
 
@@ -220,7 +222,7 @@ local function try(self, params, record)
         record.invalidity = 'correct'
         return
     end
-    check_blame(failure)
+    check_blame(failure, ok)
     results.fail(record, self.objective, kind, reason_of(failure))
     return failure
 end

@@ -99,7 +99,7 @@ local expected = {}
 for _, d in ipairs(part.devices()) do
     for _, in_groups in ipairs { false, true } do
         if not d.is_null and d.info.has_double and (in_groups or d.info.kind == 'cpu') then
-            for _, entry in ipairs(sample(cases, in_groups and 1 or 2)) do
+            for _, entry in ipairs(sample(cases, 1)) do
                 local name, f = unpack(entry)
                 it(('%s on %s by %s'):format(name, d.name, in_groups and 'groups' or 'work-items'),
                     function()

@@ -60,7 +60,8 @@ for _, d in ipairs(part.devices()) do
                 in_groups and 'groups' or 'work-items'), function()
                 finally(function() kernels.in_groups = nil end)
                 kernels.in_groups = in_groups
-                for _, type in ipairs(in_groups and { 'float', 'double' } or { 'int32' }) do
+                local types = in_groups and sample({ 'float', 'double' }, 1) or { 'int32' }
+                for _, type in ipairs(types) do
                     compare(products(d, type, 'own'), type, 0)
                 end
             end)

@@ -1,6 +1,7 @@
 -- A coast from a file of NorKyst-800 or ROMS: its bed and its state at the
 -- first record, then its elevation and currents at the sides, and its wind. At
--- the end the elevation is compared with the file's. Such files are at
+-- the end the elevation is compared with the file's. Without --file a small sea
+-- is made up: a coast, an island, an eddy. Files of NorKyst-800 are at
 -- thredds.met.no, under fou-hi/norkyst800m-1h; windows of interest are
 -- 25,350,550,875 (North Sea) and 300,600,50,250 (Skagerrak).
 
@@ -10,11 +11,16 @@ local o = mare.options {
     title = 'NorKyst',
     help = 'A window of a file of NorKyst-800 or ROMS, with its initial state and sides.',
     mare.options.simulation, mare.ocean.options,
-    { name = 'file', type = 'string', help = 'NetCDF file, or several: a.nc,b.nc; also '
-        .. 'addresses that OPeNDAP serves, https://thredds.met.no/thredds/dodsC/...' },
+    { name = 'file', default = 'sample', help = 'NetCDF file, or several: a.nc,b.nc; also '
+        .. 'addresses that OPeNDAP serves, https://thredds.met.no/thredds/dodsC/...; sample: a '
+        .. 'small sea, made up' },
     { name = 'window', type = 'string',
         help = 'rho points to use: i0,i1,j0,j1; default: all but the '
         .. 'outer ones' },
+    { name = 'refine', default = 1, range = { 1, 16 },
+        help = 'cells a rho point, along each axis; all is bilinear between rho points' },
+    { name = 'figure', type = 'path', writes = 'png',
+        help = 'picture of elevation and speed beside each other, at the end' },
     { name = 'sponge', default = 20, range = { 1, 1000 },
         help = 'cells of the sponge along each side' },
     { name = 'friction', default = 0.0025, range = { 0, 1 },
@@ -29,13 +35,12 @@ local o = mare.options {
     { name = 't-end', default = 0, range = { 0 }, help = 'time to stop at; 0: the last record' },
     { name = 'nx', withdrawn = true }, { name = 'ny', withdrawn = true },
 }
-if not o.file then
-    mare.options.refuse('file', nil, 'a NetCDF file of ROMS, or several as a.nc,b.nc')
-end
-local files = {}
-for path in o.file:gmatch '[^,]+' do files[#files + 1] = path end
-local sea = mare.roms { files = files,
+local files, made = {}, o.file == 'sample' and os.tmpname() or nil
+for path in (made or o.file):gmatch '[^,]+' do files[#files + 1] = path end
+if made then mare.roms.sample(made) end
+local sea = mare.roms { files = files, refine = o.refine,
     window = o.window and mare.options.numbers('window', o.window, 4) }
+if made then os.remove(made) end         -- it is open
 if o.t_end == 0 then o.t_end = sea.times[#sea.times] end
 local grid, depths = sea.grid, sea.depth.data
 local sides = sea:boundaries { kind = 'sponge', width = o.sponge }
@@ -60,6 +65,18 @@ local sim = mare.run {
     drifters = places[1] and { places = places, path = o.tracks, every = 3600 } or nil,
     picture = { variable = 'speed', label = 'speed (m/s)', vectors = { 'u', 'v' } },
 }
+
+if o.figure then
+    local function panel(name, label, colours)
+        return { nx = grid.nx, ny = grid.ny, data = sim:field(name):pointer(), width = 900,
+            x = { grid.x[1] / 1e3, grid.x[2] / 1e3 }, xlabel = 'x (km)', colours = colours,
+            y = { grid.y[1] / 1e3, grid.y[2] / 1e3 }, ylabel = 'y (km)', label = label,
+            title = ('NorKyst, t = %.3g h'):format(sim.now.t / 3600),
+            missing = { colour = 0xb4aca0, label = 'land' } }
+    end
+    mare.image.panels { path = o.figure, panels = { panel('eta', 'elevation (m)', 'diverging'),
+        panel('speed', 'speed (m/s)', 'viridis') } }
+end
 
 local eta, sum, count = sim:stored 'eta', 0, 0
 for n = 0, grid.cells - 1 do

@@ -34,5 +34,5 @@ return {
         'lua/mare/ocean/', 'lua/mare/schemes/', 'lua/mare/session/', 'lua/mare/shapes/',
         'lua/mare/tune/', 'tests/' } },
     { 'window', 'a window is of a basin; sliding window', but = 'sliding[ _]windows?', where = {
-        'lua/mare/ocean/roms.lua', 'lua/mare/tide/', 'scenarios/', 'tests/' } },
+        'lua/mare/forcing/roms.lua', 'lua/mare/tide/', 'scenarios/', 'tests/' } },
 }

@@ -180,6 +180,19 @@ describe('a file of ROMS', function()
             r.coriolis(6.5 * 800, 6.5 * 1000), 1e-12)
     end)
 
+    it('is refined, bilinear between its points, and keeps its land', function()
+        local r = mare.roms { file = write_roms(folder .. '/r.nc'), refine = 2 }
+        local cells = 2 * (nx - 2)
+        assert.same({ cells, 400, 500 }, { r.grid.nx, r.grid.dx, r.grid.dy })
+        assert.near(depth(3.25, 6.75), r.depth.data[12 * cells + 5], 1e-9)
+        for _, at in ipairs { 8 * cells + 6, 8 * cells + 7, 9 * cells + 6, 9 * cells + 7 } do
+            assert.is_true(r.depth.data[at] ~= r.depth.data[at])        -- rho point (4, 5)
+        end
+        assert.near(zeta(8.25, 7.25, 0), (r.initial(8.75 * 800, 7.75 * 1000)), 1e-6)
+        fails.says(message(mare.roms, { file = folder .. '/r.nc', refine = 1.5 }), 'refine = 1.5',
+            '1 to 16')
+    end)
+
     for _, layered in ipairs { false, true } do
         it('has u and v where they lie' .. (layered and ', in layers' or ''), function()
             local r = mare.roms { file = write_roms(folder .. '/r.nc', { layered = layered }),
@@ -274,8 +287,11 @@ describe('a file of NorKyst-800', function()
     for _, scheme in ipairs { 'linear', 'cdklm' } do
         it('is computed on, ' .. scheme, function()
             local file = write_norkyst(folder .. '/a.nc', hours)
+            local figure = folder .. '/f.png'
             local r = trial.run('norkyst', { file = file, sponge = 4, scheme = scheme, t_end = 600,
+                refine = scheme == 'linear' and 2 or 1, figure = figure,
                 drifters = 3, tracks = folder .. '/tracks.nc' })
+            assert.truthy(trial.slurp(figure):find '^\137PNG')
             -- the fields are no solution: 0.38 and 0.40 m, of waves that they start
             assert.is_true(r.difference < 0.5, r.difference)
             assert.equal(3, #r.sim.tracks)
@@ -285,4 +301,18 @@ describe('a file of NorKyst-800', function()
             assert.is_nil(trial.slurp(folder .. '/out.nc'))
         end)
     end
+end)
+
+describe('the sample', function()
+    it('is a file of ROMS with a coast, whose currents balance its elevation', function()
+        mare.roms.sample(folder .. '/sea.nc')
+        local r = mare.roms { file = folder .. '/sea.nc' }
+        assert.same({ 80, 56, 800 }, { r.grid.nx, r.grid.ny, r.grid.dx })
+        assert.same({ 0, 3 * 3600, 6 * 3600 }, r.times)
+        assert.is_true(r.depth.data[0] ~= r.depth.data[0])              -- land
+        local x, y, step = 37.2e3, 30e3, 1600
+        local _, _, v = r.initial(x, y)
+        local slope = (r.initial(x + step, y) - (r.initial(x - step, y))) / (2 * step)
+        assert.near(9.81 / r.coriolis(x, y) * slope, v, 0.02 * math.abs(v))
+    end)
 end)

@@ -260,7 +260,6 @@ describe('the North Sea', function()
                 "option --spin-up: '4.66' (allowed: less than --days, 0.2, or ",
             ['north_sea --drifters 5'] =
                 'option --drifters wants --tracks FILE or --tracks-chart FILE',
-            ['norkyst'] = 'option --file is missing (allowed: a NetCDF file of ROMS, or several ',
             ['norkyst --drifters 5 --file a.nc'] = 'option --drifters wants --tracks FILE',
             ['north_sea --constituents M2,M2'] = "option --constituents: tides: 'M2,M2'",
             ['north_sea --constituents FOO'] = "option --constituents: tides: 'FOO'",

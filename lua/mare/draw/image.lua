@@ -30,8 +30,11 @@
 --                                     -- right (align = 0) or left (1)
 --       width = 1000, height = 640,
 --   }                                 -- x, y: Lua arrays; values that are not finite leave gaps
+--   image.panels { path = 'sea.png', panels = { eta, speed } }   -- each as for field, without path
 --   image.check('kh.png')             -- raises an error if the picture cannot be written later
 
+local axes = require 'mare.draw.axes'
+local cairo = require 'bindings.cairo'
 local colours = require 'mare.draw.colours'
 local errors = require 'bindings.errors'
 local figure = require 'mare.draw.figure'
@@ -199,6 +202,28 @@ end
 -- Draws a field into a PNG file; see the head of this file.
 function image.field(given)
     image.write(image.field_canvas(given), given.path)
+end
+
+-- Draws fields beside each other into a PNG file. given: { path, panels = { each as for field{},
+-- without path } }
+function image.panels(given)
+    local drawn, width, height = {}, 0, 0
+    for k, panel in ipairs(errors.wanted('panels', 'table', given.panels)) do
+        drawn[k] = image.field_canvas(setmetatable({ path = given.path }, { __index = panel }))
+        width, height = width + drawn[k].width, math.max(height, drawn[k].height)
+    end
+    local canvas, x = cairo.canvas(width, height, axes.paper), 0
+    for _, one in ipairs(drawn) do
+        canvas:pixels(x, 0, one.width, one.height, function(pixels, stride)
+            local from, of_one = one:memory()
+            for j = 0, one.height - 1 do
+                for i = 0, one.width - 1 do pixels[j * stride + i] = from[j * of_one + i] end
+            end
+        end)
+        x = x + one.width
+        one:release()
+    end
+    image.write(canvas, given.path)
 end
 
 -- ---- lines ----

@@ -9,7 +9,7 @@
 -- one line per open cell.
 
 local dataset = require 'mare.files.dataset'
-local earth = require 'mare.ocean.earth'
+local earth = require 'mare.forcing.earth'
 local errors = require 'bindings.errors'
 local gauges = require 'mare.tide.gauges'
 local grid = require 'mare.array.grid'

@@ -13,17 +13,20 @@
 --         boundaries = sea:boundaries { kind = 'sponge', width = 20 },
 --         scheme = mare.ocean { depth = sea.depth, coriolis = sea.coriolis, wind = sea.wind },
 --         title = 'Skagerrak', options = o }
+--
+-- mare.roms.sample(path) writes a small file like those (roms_sample.lua).
 
 local calendar = require 'mare.forcing.calendar'
 local dataset = require 'mare.files.dataset'
-local earth = require 'mare.ocean.earth'
+local earth = require 'mare.forcing.earth'
 local errors = require 'bindings.errors'
 local grid = require 'mare.array.grid'
 local gridded = require 'mare.forcing.gridded'
 local memory = require 'bindings.memory'
+local roms_sample = require 'mare.forcing.roms_sample'
 local weather = require 'mare.forcing.weather'
 
-local roms = {}
+local roms = { sample = roms_sample.write }
 
 local Roms = {}
 Roms.__index = Roms
@@ -137,14 +140,34 @@ local function cell_size(self)
     return sizes[1], sizes[2]
 end
 
--- Returns the numbers of the window, from an array over the box.
-local function cut(self, data)
+-- Interpolates at (a, b) in cells. Missing numbers are 0, or left out of the mean if is_filled.
+local function interpolate(found, a, b, is_filled)
+    local box, sum, total = found.box, 0, 0
+    local x = math.max(0, math.min(box.nx - 1, a - found.x - box.i0))
+    local y = math.max(0, math.min(box.ny - 1, b - found.y - box.j0))
+    local i, j = math.min(math.floor(x), box.nx - 2), math.min(math.floor(y), box.ny - 2)
+    for corner = 0, 3 do
+        local di, dj = corner % 2, math.floor(corner / 2)
+        local value = found.data[(j + dj) * box.nx + i + di]
+        local weight = (di == 1 and x - i or 1 - x + i) * (dj == 1 and y - j or 1 - y + j)
+        if value == value then sum, total = sum + weight * value, total + weight end
+    end
+    if is_filled then return total > 1e-9 and sum / total or 0 end
+    return sum
+end
+
+-- Returns the numbers of the window, from an array over the box: `refine` cells a rho point along
+-- each axis, bilinear between its points. A missing number is so in all cells of its rho point.
+local function cut(self, data, refine)
     local w, box = self.window, self.box
-    local nx, ny = w[2] - w[1], w[4] - w[3]
-    local out = memory.array('double', nx * ny)
+    local nx, ny = refine * (w[2] - w[1]), refine * (w[4] - w[3])
+    local out, found = memory.array('double', nx * ny), { data = data, box = box, x = 0, y = 0 }
     for j = 0, ny - 1 do
+        local row = (math.floor(j / refine) + w[3] - box.j0) * box.nx + w[1] - box.i0
         for i = 0, nx - 1 do
-            out[j * nx + i] = data[(j + w[3] - box.j0) * box.nx + i + w[1] - box.i0]
+            local own = data[row + math.floor(i / refine)]
+            out[j * nx + i] = own == own and interpolate(found, w[1] + (i + 0.5) / refine - 0.5,
+                w[3] + (j + 0.5) / refine - 0.5, true) or own
         end
     end
     return out
@@ -173,10 +196,10 @@ local function make_grid(self)
     local angles = angles_of(self, latitude)
     local desc = { nx = w[2] - w[1], ny = w[4] - w[3], x = { w[1] * dx, w[2] * dx },
         y = { w[3] * dy, w[4] * dy } }
-    local of_angle = angles and earth.angle(grid.new(desc), cut(self, angles))
-    desc.angle = of_angle
+    desc.angle = angles and earth.angle(grid.new(desc), cut(self, angles, 1))
+    desc.nx, desc.ny = self.refine * desc.nx, self.refine * desc.ny
     self.grid = grid.new(desc)
-    self.coriolis = earth.coriolis(self.grid, cut(self, latitude))
+    self.coriolis = earth.coriolis(self.grid, cut(self, latitude, self.refine))
 end
 
 -- Returns the depths of the window; NaN on land, that is where the mask says so or the elevation is
@@ -194,7 +217,8 @@ local function make_depth(self)
         h[k] = is_land and 0 / 0 or h[k] * scale
     end
     self.depths = h
-    self.depth = { nx = self.grid.nx, ny = self.grid.ny, data = cut(self, h) }
+    self.depth = { nx = self.grid.nx, ny = self.grid.ny, data =
+        cut(self, h, self.refine) }
 end
 
 -- ---- times ----
@@ -318,26 +342,11 @@ function Roms:raw(name, k)
     return cached(self, name, k).data
 end
 
--- Interpolates at (a, b) in cells. Missing numbers are 0, or left out of the mean if is_filled.
-local function interpolate(found, a, b, is_filled)
-    local box, sum, total = found.box, 0, 0
-    local x = math.max(0, math.min(box.nx - 1, a - found.x - box.i0))
-    local y = math.max(0, math.min(box.ny - 1, b - found.y - box.j0))
-    local i, j = math.min(math.floor(x), box.nx - 2), math.min(math.floor(y), box.ny - 2)
-    for corner = 0, 3 do
-        local di, dj = corner % 2, math.floor(corner / 2)
-        local value = found.data[(j + dj) * box.nx + i + di]
-        local weight = (di == 1 and x - i or 1 - x + i) * (dj == 1 and y - j or 1 - y + j)
-        if value == value then sum, total = sum + weight * value, total + weight end
-    end
-    if is_filled then return total > 1e-9 and sum / total or 0 end
-    return sum
-end
-
 -- A variable at time t (s) and a place of the grid, and whether it is along east or north.
 local function value_at(self, name, t, x, y)
     local times, g = self.times, self.grid
-    local a, b, is_filled = x / g.dx - 0.5, y / g.dy - 0.5, name == 'zeta'
+    local a, b = x / (g.dx * self.refine) - 0.5, y / (g.dy * self.refine) - 0.5
+    local is_filled = name == 'zeta'
     local k = 1
     while k < #times and times[k + 1] <= t do k = k + 1 end
     local found = cached(self, name, k)
@@ -405,15 +414,21 @@ local function make_wind(self)
     end)
 end
 
-local fields = { file = 'string', files = 'table', window = 'table', start = 'string' }
+local fields = { file = 'string', files = 'table', window = 'table', start = 'string',
+    refine = 'number' }
+local finest = 16           -- cells a rho point
 
 -- { file = or files = { ... }, window = { i0, i1, j0, j1 } of rho points, from 0, half open (all
--- but the outer ones), start = date of t = 0 (the first record) }. Returns { grid =, depth = and
--- coriolis = as mare.ocean takes them, initial = function(x, y) -> eta, u, v at t = 0, wind =
--- stress or nil, times = of the records (s) }, and boundaries{}.
+-- but the outer ones), start = date of t = 0 (the first record), refine = cells a rho point along
+-- each axis (1), between which all is bilinear }. Returns { grid =, depth = and coriolis = as
+-- mare.ocean takes them, initial = function(x, y) -> eta, u, v at t = 0, wind = stress or nil,
+-- times = of the records (s) }, and boundaries{}.
 function roms.new(desc)
     errors.fields('roms', desc, fields)
-    local self = setmetatable({ sets = {}, kept = {} }, Roms)
+    local self = setmetatable({ sets = {}, kept = {}, refine = desc.refine or 1 }, Roms)
+    if not (self.refine >= 1 and self.refine <= finest and self.refine % 1 == 0) then
+        errors.argument('roms: refine = %s (allowed: 1 to %d)', tostring(self.refine), finest)
+    end
     for k, path in ipairs(desc.files or { desc.file }) do self.sets[k] = dataset.open(path) end
     if not self.sets[1] then errors.argument 'roms: file or files are wanted' end
     self.first = self.sets[1]

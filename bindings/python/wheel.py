@@ -67,8 +67,8 @@ def notices(bundle, found):
              'fonts-dejavu-core'}
     there = {os.path.basename(path)[:-4]: path
              for path in sorted(glob.glob(os.path.join(bundle, 'share', 'doc', '*.txt')))}
-    answer = subprocess.run(['dpkg', '-S', *('*/' + name for name in found)],
-                            capture_output=True, text=True)
+    # One pattern for all, since each takes dpkg a tenth of a second.
+    answer = subprocess.run(['dpkg', '-S', '*/lib*.so.*'], capture_output=True, text=True)
     owned = [line.split(': ') for line in answer.stdout.splitlines()]
     for name in found:
         owners = {owner.split(':')[0] for owner, path in owned if path.endswith('/' + name)}

@@ -248,7 +248,7 @@ class Simulations(unittest.TestCase):
         stop = mare.listen(end_it)
         try:
             with self.assertRaises(EOFError):
-                mare.simulation('kelvin_helmholtz', nx=64, ny=64).run(t_end=1e6)
+                mare.simulation('kelvin_helmholtz', nx=48, ny=32).run(t_end=1e6)
         finally:
             stop()
             del sys.modules['IPython'], sys.modules['IPython.display']
@@ -266,7 +266,7 @@ class Simulations(unittest.TestCase):
 
     def test_ctrl_c_ends_a_run(self):
         code = ('import mare, sys\n'
-                'sim = mare.simulation("kelvin_helmholtz", nx=64, ny=64)\n'
+                'sim = mare.simulation("kelvin_helmholtz", nx=48, ny=32)\n'
                 'mare.listen(lambda k, f: k == "progress" and print("runs", flush=True))\n'
                 'try:\n    sim.run(t_end=1e6)\n'
                 'except KeyboardInterrupt:\n    print("ended", sim.t > 0)\n'

@@ -1,141 +1,144 @@
 -- scaling.lua - what a step costs over several devices: as many cells a part (weak), as many in all
 -- (strong); in one process, and in ranks of MPI where a launcher is found.
---     mare tests/bench/scaling.lua [DEVICE,DEVICE...] [N] [PARTS] [SECONDS]
--- Without PARTS there is one for each device, or two. The base is one process alone on the first
--- device with N x N cells; beside it as many processes as parts, at once and each alone with a
--- part, on the devices in turn, which they share as the ranks do. The model of a step is a step of
--- these, and what filling halos and the ticks of clocks cost more. Ranks go the best way, then
--- through the host. Figures are medians of five batches with rests between them, and of three
--- turns; dt follows from the state in every step.
+--     mare tests/bench/scaling.lua [DEVICE,DEVICE...] [N,N...] [CASE,CASE...] [SECONDS] [MODE,...]
+--         [weak|strong]
+-- CASE: of cases.lua; MODE: process, ranks (the best way) or staged (ranks through the host). There
+-- are 2, 4, 8... parts, up to one for each device; on one device two share it. The base is one
+-- device alone with N x N cells; beside it all devices apart, each with as many. Figures are
+-- medians of five bursts in turn, with rests between them; dt follows from the state in every step.
+-- Programs of several cases are set up at once and measure one after the other.
 
 local devices = require 'bindings.device'
 local home = require 'bindings.home'
 local launch = require 'tests.ranks.launch'
 local lfs = require 'lfs'
 local record = require 'tests.bench.record'
+local system = require 'bindings.system'
 
-local names = {}
-for name in (arg[1] or devices.open().name):gmatch '[^,]+' do names[#names + 1] = name end
+local function list_of(text)
+    local list = {}
+    for word in text:gmatch '[^,]+' do list[#list + 1] = word end
+    return list
+end
+
+local names = list_of(arg[1] or devices.open().name)
 local device = devices.open(names[1])
-local list = table.concat(names, ',')
-local n = tonumber(arg[2] or 1024)
-local count = tonumber(arg[3] or math.max(2, #names))
-local seconds, rounds = tonumber(arg[4] or 0.4), record.few(3, 1)
+local sizes, chosen = list_of(arg[2] or '1024'), list_of(arg[3] or 'euler_hllc')
+local seconds = tonumber(arg[4] or 0.2)
+local modes = list_of(arg[5] or record.few('process,ranks,staged', 'process,ranks'))
+local kinds = arg[6] or 'weak,strong'
+local rounds, limit = record.few(5, 1), 400
+
+local counts = {}
+for k = 1, math.floor(math.log(math.max(2, #names)) / math.log(2)) do counts[k] = 2 ^ k end
 
 local launcher
 launch.each(function(found) launcher = found end)
 if not launcher then print 'no launcher of MPI was found: one process only' end
 
-local program = 'local d, nx, ny, s, parts, count, folder, k = ... '
-    .. "require 'tests.bench.scaling_rank' (d, tonumber(nx), tonumber(ny), tonumber(s), "
-    .. 'tonumber(parts), tonumber(count), folder, k)'
+local folder = os.tmpname()
+os.remove(folder)
+lfs.mkdir(folder)
 
-local function words(on, nx, ny, parts)
-    return ('%s %d %d %g %d'):format(on, nx, ny, seconds, parts)
-end
+local program = "require 'tests.bench.scaling_rank' (...)"
 
--- Returns what processes print that run at once. They read numbers from words.
-local function run(commands)
-    local pipes, found = {}, {}
-    for k, command in ipairs(commands) do pipes[k] = io.popen(command) end
-    for k, pipe in ipairs(pipes) do
-        local text = pipe:read '*a'
-        pipe:close()
-        local step, halo, tick, way = text:match '(%S+) (%S+) (%S+) ([^\n]+)\n$'
-        if not step then error('a process of the benchmark failed: ' .. text, 0) end
-        found[k] = { step = tonumber(step), halo = tonumber(halo), tick = tonumber(tick),
-            way = way }
+-- Starts the program of a case. Returns { case, k, pipe }.
+local function start(k, case, n, mode, count)
+    local words = table.concat({ folder, k, table.concat(names, ','), case, n,
+        table.concat(counts, ','), seconds, rounds, kinds }, ' ')
+    local command = ('POCL_MAX_PTHREAD_COUNT=1 timeout %d %s -e %s %s'):format(limit,
+        home.launcher, launch.quote(program), words)
+    if mode ~= 'process' then
+        command = launch.command(launcher, count, program, words, 'MARE_TRANSPORT='
+            .. (mode == 'staged' and 'staged' or 'auto')
+            .. ' OMPI_MCA_hwloc_base_binding_policy=none', limit)
     end
-    return found
+    return { case = case, k = k, pipe = io.popen(command .. ' 2>&1; echo over') }
 end
 
-local function command(on, nx, ny, parts, more)
-    return ('POCL_MAX_PTHREAD_COUNT=1 timeout 120 %s -e %s %s %s'):format(home.launcher,
-        launch.quote(program), words(on, nx, ny, parts), more or '')
+local function leave_file(name)
+    assert(io.open(folder .. '/' .. name, 'w')):close()
 end
 
--- Returns the means of processes alone, which run at once.
-local function apart(processes, nx, ny)
-    local commands, mean, folder = {}, { step = 0, tick = 0 }, os.tmpname()
-    os.remove(folder)
-    lfs.mkdir(folder)
-    for k = 1, processes do
-        commands[k] = command(names[(k - 1) % #names + 1], nx, ny, 1,
-            ('%d %s %d'):format(processes, folder, k))
+-- Waits until a job has set up or has ended. Returns whether it goes on.
+local function wait_for(job)
+    job.said = {}
+    for line in job.pipe:lines() do
+        if line == 'ready' then return true end
+        job.said[#job.said + 1] = line
     end
-    local found = run(commands)
-    os.execute('rm -r ' .. folder)
-    for _, one in ipairs(found) do
-        mean.step, mean.tick = mean.step + one.step / processes, mean.tick + one.tick / processes
+    return false
+end
+
+-- Returns the entries that a job prints.
+local function read(job)
+    local list = {}
+    for line in job.pipe:lines() do
+        local e, number = {}, '(%S+) '
+        local way
+        e.kind, e.px, e.py, e.nx, e.ny, e.steps, e.us, e.least_us, e.most_us, way =
+            line:match('^entry (%a+) ' .. number:rep(8) .. '(.*)$')
+        if e.kind then
+            for name, value in pairs(e) do e[name] = tonumber(value) or value end
+            e.way, list[#list + 1] = way ~= 'nil' and way or nil, e
+        elseif line ~= 'over' then
+            job.said[#job.said + 1] = line
+        end
     end
-    return mean
-end
-
--- The ways to run all parts: { mode, way or nil, f(nx, ny) }.
-local modes = { { mode = 'process', run = function(nx, ny)
-    return run { command(list, nx, ny, count) }[1]
-end } }
-for _, way in ipairs { 'auto', 'staged' } do
-    modes[#modes + 1] = launcher and { mode = 'ranks', way = way, run = function(nx, ny)
-        return run { launch.command(launcher, count, program, words(list, nx, ny, count),
-            'MARE_TRANSPORT=' .. way) }[1]
-    end }
-end
-
--- Returns the median of each figure.
-local function median(turns)
-    local result = { way = turns[1].way }
-    for _, name in ipairs { 'step', 'halo', 'tick' } do
-        local values = {}
-        for k, one in ipairs(turns) do values[k] = one[name] end
-        result[name] = values[1] and record.median(values)
+    if #list < 2 then
+        error('a program of the benchmark failed: ' .. table.concat(job.said, '\n'), 0)
     end
-    return result
+    return list
 end
 
--- Measures in turns: one alone, all apart, and together in each mode. Ranks that go through the
--- host anyway do so once.
-local function measure(nx, ny)
-    local ones, aparts, together = {}, {}, {}
-    for k = 1, rounds do
-        ones[k] = apart(1, n, n)
-        aparts[k] = apart(count, nx, ny / count)
-        for m, one in ipairs(modes) do
-            local before = together[m - 1]
-            together[m] = together[m] or { mode = one.mode }
-            if one.way ~= 'staged' or not before[1].way:find 'MPI' then
-                together[m][k] = one.run(nx, ny)
+-- Writes the records of one program.
+local function report(case, n, mode, count, list)
+    local one, apart = list[1], list[2]
+    for k = 2, #list do
+        local e = list[k]
+        local parts = e.px * e.py
+        local cells = e.kind == 'strong' and parts or 1
+        e.benchmark, e.case, e.n, e.mode, e.ranks = 'scaling', case, n, mode, count
+        e.parts, e.devices, e.rounds, e.dt = parts, table.concat(names, ','), rounds, 'every step'
+        e.one_us, e.apart_us = one.us, apart.us
+        e.of_one, e.of_apart = one.us / cells / e.us, apart.us / cells / e.us
+        if k == 2 then e.parts = mode == 'process' and #names or count end
+        record.write(device, e, ('%-10s %-15s %-7s %-6s %dx%d of %5d x %5d: step %8.2f us (%.2f '
+            .. 'to %.2f), %5.1f %% of one alone (%.2f us), %5.1f %% of all apart; %s'):format(
+            device.name, case, mode, e.kind, e.px, e.py, e.nx / e.px, e.ny / e.py, e.us,
+            e.least_us, e.most_us, 100 * e.of_one, e.one_us, 100 * e.of_apart, e.way or 'alone'))
+    end
+end
+
+-- Runs the programs of all cases: they set up at once, then each has its turn.
+local function wave(n, mode, count)
+    local jobs, failed = {}, nil
+    for k, case in ipairs(chosen) do jobs[k] = start(k, case, n, mode, count) end
+    for _, job in ipairs(jobs) do job.goes_on = wait_for(job) end
+    for _, job in ipairs(jobs) do
+        leave_file(job.k)
+        local ok, list = pcall(read, job)
+        job.pipe:close()
+        os.remove(folder .. '/' .. job.k)
+        if ok then report(job.case, n, mode, count, list) else failed = list end
+        io.stdout:flush()
+        system.sleep(record.few(0.2, 0))
+    end
+    if failed then print(failed) end
+    return not failed
+end
+
+local is_well = true
+for _, mode in ipairs(modes) do
+    for _, n in ipairs(sizes) do
+        if mode == 'process' then
+            is_well = wave(n, mode, 1) and is_well
+        else
+            for k = #counts, 1, -1 do
+                is_well = (not launcher or wave(n, mode, counts[k])) and is_well
             end
         end
     end
-    local found = {}
-    for _, turns in ipairs(together) do
-        if turns[1] then
-            found[#found + 1] = median(turns)
-            found[#found].mode = turns.mode
-        end
-    end
-    return median(ones), median(aparts), found
 end
-
--- ideal: what a step of the base takes over these parts if all goes well, of a step of one alone
-local function report(kind, nx, ny, ideal)
-    local one, alone, all = measure(nx, ny)
-    for _, found in ipairs(all) do
-        local values = { benchmark = 'scaling', kind = kind, n = n, mode = found.mode,
-            ranks = found.mode == 'ranks' and count or 1, parts = count, devices = list,
-            rounds = rounds, dt = 'every step', way = found.way, one_us = 1e6 * one.step,
-            apart_us = 1e6 * alone.step, step_us = 1e6 * found.step, halo_us = 1e6 * found.halo,
-            tick_us = 1e6 * (found.tick - alone.tick) }
-        values.model_us = values.apart_us + values.halo_us + values.tick_us
-        values.of_one, values.of_apart = ideal * one.step / found.step, alone.step / found.step
-        record.write(device, values, ('%-9s %-6s %-7s %d parts of %d x %d: step %.5g us, model '
-            .. '%.5g = %.5g apart + %.4g halos + %.4g ticks; %.1f %% of one alone (%.5g us), %.1f '
-            .. '%% of apart; %s'):format(device.name, kind, found.mode, count, nx, ny / count,
-            values.step_us, values.model_us, values.apart_us, values.halo_us, values.tick_us,
-            100 * values.of_one, values.one_us, 100 * values.of_apart, found.way))
-    end
-end
-
-report('weak', n, n * count, 1)
-report('strong', n, n, 1 / count)
+os.execute('rm -r ' .. folder)
+os.exit(is_well and 0 or 1)

@@ -107,7 +107,8 @@ add_notices() {
 add_tree() {
     (cd "$root" && find core/mare.h core/commit.cmake bindings lua kernels scenarios tests -type f \
         \( ! -name '*.c' -o -name 'table1_*.c' -o -name '*_openmp.c' \) \
-        \( ! -name '*.nc' -o -path 'scenarios/data/*' \) ! -name '*.tar.xz' -print0 |
+        \( ! -name '*.nc' -o -path 'scenarios/data/*' \) ! -name '*.tar.xz' \
+        ! -path '*/.*' ! -path '*/__pycache__/*' -print0 |
         tar --null -T - -cf -) | tar -C "$mare" -xf -
 }
 

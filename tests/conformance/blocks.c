@@ -95,4 +95,4 @@ static void test(mare_device *device, const mare_device_info *info) {
     mare_launch_release(launch);
 }
 
-int main(void) { return run_on_devices(test); }
+int part_blocks(void) { return run_on_devices(test); }

@@ -274,4 +274,4 @@ static void test(mare_device *device, const mare_device_info *info) {
     refuses_too_much(device, info);
 }
 
-int main(void) { return run_on_devices(test); }
+int part_buffers(void) { return run_on_devices(test); }

@@ -59,7 +59,7 @@ static void test(mare_device *device, const mare_device_info *info) {
     uncached(device);
 }
 
-int main(void) {
+int part_caches(void) {
     CHECK(mkdtemp(folder) != NULL);
     setenv("MARE_CACHE", folder, 1);
     int result = run_on_devices(test);

@@ -200,4 +200,4 @@ static void test(mare_device *device, const mare_device_info *info) {
     mare_buffer_release(f.buffer);
 }
 
-int main(void) { return run_on_devices(test); }
+int part_calls(void) { return run_on_devices(test); }

@@ -153,4 +153,4 @@ static void test(mare_device *device, const mare_device_info *info) {
     mare_program_release(program);
 }
 
-int main(void) { return run_on_devices(test); }
+int part_code(void) { return run_on_devices(test); }

@@ -1,4 +1,5 @@
-/* devices.h - runs a conformance test on every device found, or on MARE_TEST_DEVICE alone.
+/* devices.h - the parts of the program `conformance`, one a file, most of which run a test on every
+ * device found, or on MARE_TEST_DEVICE alone.
  *
  * The test function gets an open device and releases what it creates; the count of live handles
  * must then be zero.
@@ -8,6 +9,14 @@
 
 #include "check.h"
 #include "internal.h"
+
+#define PARTS(X)                                                                                   \
+    X(blocks) X(buffers) X(caches) X(calls) X(code) X(foreign) X(lifetime) X(lost) X(maths)        \
+    X(peers) X(plans) X(pool) X(profile) X(programs) X(streams) X(tensors)
+#define DECLARE_PART(name) int part_##name(void);
+PARTS(DECLARE_PART)
+/* What follows the part's name on the command line, up to NULL. */
+extern char *const *part_arguments;
 
 typedef void device_test(mare_device *device, const mare_device_info *info);
 

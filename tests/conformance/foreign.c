@@ -110,7 +110,7 @@ static void refuses(void) {
     CHECK_FAILS(mare_buffer_native(NULL, NULL, NULL), MARE_ERROR_ARGUMENT, "required");
 }
 
-int main(void) {
+int part_foreign(void) {
     refuses();
     int status = run_on_devices(shares);
     for (int i = 0; i < mare_device_count("opencl"); i++) {

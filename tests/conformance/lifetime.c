@@ -172,4 +172,4 @@ static void test(mare_device *device, const mare_device_info *info) {
     stays_flat(info->name);
 }
 
-int main(void) { return run_on_devices(test); }
+int part_lifetime(void) { return run_on_devices(test); }

@@ -167,6 +167,6 @@ static void test(mare_device *device, const mare_device_info *info) {
     }
 }
 
-int main(void) {
+int part_maths(void) {
     return run_on_devices(test);
 }

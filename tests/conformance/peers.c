@@ -210,7 +210,7 @@ static void shares(mare_device *device, const mare_device_info *info) {
     if (info->has_sharing) {
         CHECK_OK(mare_buffer_share(half, &share));
         CHECK(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
-        int at = snprintf(command, sizeof command, "'%s' %s ", self, info->name);
+        int at = snprintf(command, sizeof command, "'%s' peers %s ", self, info->name);
         for (size_t i = 0; i < sizeof share.bytes; i++)
             at += snprintf(command + at, sizeof command - (size_t)at, "%02x", share.bytes[i]);
         CHECK(system(command) == 0);
@@ -249,6 +249,7 @@ static void test(mare_device *device, const mare_device_info *info) {
     mare_device_release(second);
 }
 
-int main(int count, char **arguments) {
-    return count == 3 ? open_share(arguments[1], arguments[2]) : run_on_devices(test);
+int part_peers(void) {
+    if (*part_arguments) return open_share(part_arguments[0], part_arguments[1]);
+    return run_on_devices(test);
 }

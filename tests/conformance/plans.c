@@ -383,4 +383,4 @@ static void test(mare_device *opened, const mare_device_info *info) {
     mare_stream_release(stream);
 }
 
-int main(void) { return run_on_devices(test); }
+int part_plans(void) { return run_on_devices(test); }

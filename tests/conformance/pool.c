@@ -197,4 +197,4 @@ static void test(mare_device *device, const mare_device_info *info) {
     mare_stream_release(s.second);
 }
 
-int main(void) { return run_on_devices(test); }
+int part_pool(void) { return run_on_devices(test); }

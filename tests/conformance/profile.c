@@ -157,4 +157,4 @@ static void test(mare_device *device, const mare_device_info *info) {
     mare_buffer_release(x);
 }
 
-int main(void) { return run_on_devices(test); }
+int part_profile(void) { return run_on_devices(test); }

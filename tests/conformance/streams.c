@@ -117,4 +117,4 @@ static void test(mare_device *device, const mare_device_info *info) {
     free(values);
 }
 
-int main(void) { return run_on_devices(test); }
+int part_streams(void) { return run_on_devices(test); }

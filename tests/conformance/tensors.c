@@ -250,7 +250,7 @@ static void shares(mare_device *device, const mare_device_info *info) {
     exchanges_often(device, info);
 }
 
-int main(void) {
+int part_tensors(void) {
     CHECK_TEXT(mare_type_code(MARE_TYPE_FLOAT), "<f4");
     CHECK_TEXT(mare_type_code(MARE_TYPE_COMPLEX_DOUBLE), "<c16");
     CHECK_TEXT(mare_type_code((mare_type)99), "");

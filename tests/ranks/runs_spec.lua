@@ -89,7 +89,7 @@ local sea = [[
         boundaries = { west = 'periodic', east = 'periodic', south = 'reflective',
             north = 'reflective' },
         grid = mare.grid { nx = 16, ny = 16, x = { 0, 1e4 }, y = { 0, 1e4 } },
-        scheme = mare.ocean { scheme = 'nonlinear', depth = 10 },
+        scheme = mare.ocean { scheme = 'linear', depth = 10 },
         drifters = { places = places, path = o.tracks, steps = 4 },
         initial = function(x, y) return math.sin(x / 900), 4, math.cos(y / 1e3) end }
 ]]

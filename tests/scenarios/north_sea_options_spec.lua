@@ -5,6 +5,7 @@ local home = require 'bindings.home'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
 local sample = require 'tests.sample'
+local turns = require 'tests.turns'
 
 require 'tests.share'()
 local sea = dofile(home.root .. '/tests/scenarios/sea.lua')
@@ -198,7 +199,9 @@ describe('wind', function()
 end)
 
 describe('the North Sea', function()
-    it('is computed in a window with finer cells and a storm', function()
+    local in_turn = turns(it, 2)
+
+    in_turn('is computed in a window with finer cells and a storm', function()
         trial.spit(folder .. '/gauges.csv',
             'name,lat,lon,M2_amplitude_m,M2_phase_deg\nHere,50.4,1,0.5,100\nFar,58,1,0.5,100\n')
         local r = trial.run('north_sea', { grid = sea.write(folder .. '/sea.nc'),
@@ -243,7 +246,7 @@ describe('the North Sea', function()
     end)
 
     -- Small waves, and what finite volumes make of the same tide: 3 cm of 0.5 m, in 24 x 16 cells.
-    it('has the same tide with finite volumes', function()
+    in_turn('has the same tide with finite volumes', function()
         local o = { grid = sea.write(folder .. '/sea.nc'), days = 1.04, spin_up = 0.52,
             boundary = sea.write_tide(folder .. '/tide.csv') }
         local waves = trial.run('north_sea', o)

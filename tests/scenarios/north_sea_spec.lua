@@ -9,6 +9,7 @@ local lfs = require 'lfs'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
 local sample = require 'tests.sample'
+local turns = require 'tests.turns'
 
 require 'tests.share'()
 local sea = dofile(home.root .. '/tests/scenarios/sea.lua')
@@ -195,8 +196,11 @@ local function write_coarse(path)
         end })
 end
 
+local in_turn = turns(it, 3)
+
+-- lua/inversion_spec.lua has what it is made of.
 describe('the inversion of a tide', function()
-    it('finds a boundary that gauges agree with, as a table', function()
+    in_turn('finds a boundary that gauges agree with, as a table', function()
         local grid, path = write_coarse(folder .. '/grid.nc'), folder .. '/boundary.csv'
         local r = trial.run('tide_inversion', { grid = grid, spacing = 5, rounds = 2, periods = 3,
             days = 5, constituents = 'M2,O1,K1', table = path })
@@ -289,7 +293,7 @@ describe('the North Sea', function()
             trial.listing(folder))
     end)
 
-    it('has the tide of the gauges in its own grid', function()
+    in_turn('has the tide of the gauges in its own grid', function()
         local r = trial.run('north_sea', { days = 2.59, spin_up = 2.07 })
         local s = r.scores.M2
         assert.equal(84, s.count)

@@ -6,6 +6,7 @@ local lfs = require 'lfs'
 local mare = require 'mare'
 local sample = require 'tests.sample'
 local tables = require 'bindings.tables'
+local turns = require 'tests.turns'
 
 require 'tests.share'()
 
@@ -185,8 +186,10 @@ describe('sod', function()
     end
 end)
 
+local in_turn = turns(it, 3)
+
 describe('shock_bubble', function()
-    it('has the recorded moments and is symmetric about its axis', function()
+    in_turn('has the recorded moments and is symmetric about its axis', function()
         for _, flux in ipairs(sample({ 'hllc', 'hllc_straight' }, 1)) do
             local sim = run('shock_bubble', { nx = 160, ny = 40, t_end = 0.2, flux = flux }).sim
             local mean, square = moments(sim, 'rho')
@@ -203,7 +206,7 @@ describe('shock_bubble', function()
 end)
 
 describe('double_mach', function()
-    it('has its shock along the north where theory has it, and one state behind', function()
+    in_turn('has its shock along the north where theory has it, and one state behind', function()
         local sim = run('double_mach', { nx = 240, ny = 60 }).sim
         local rho, last = sim:field 'rho', 59 * 240
         local i = 239
@@ -216,7 +219,7 @@ describe('double_mach', function()
 end)
 
 describe('strong_shocks', function()
-    it('bends no shock and smears no contact', function()
+    in_turn('bends no shock and smears no contact', function()
         assert.equal(0, run('strong_shocks', { problem = 'contact', nx = 48, t_end = 0.5 }).most)
         assert.is_true(run('strong_shocks', { problem = 'duct', nx = 240 }).most < 1e-4)
         local blast = run('strong_shocks', { problem = 'blast', nx = 80 })
@@ -226,7 +229,7 @@ describe('strong_shocks', function()
 end)
 
 describe('rayleigh_taylor', function()
-    it('grows to the recorded mean square of v and keeps its mass', function()
+    in_turn('grows to the recorded mean square of v and keeps its mass', function()
         local recorded = { interface = 1.33360e-4, velocity = 1.02714e-4 }
         for _, perturbation in ipairs(sample({ 'interface', 'velocity' }, 1)) do
             local expected = recorded[perturbation]
@@ -253,7 +256,7 @@ describe('dam_break', function()
         end)
     end
 
-    it('is as near by a scheme of the ocean, of which it takes no other option', function()
+    in_turn('is as near by a scheme of the ocean, of which it takes no other option', function()
         local found = run('dam_break', { ocean = 'cdklm', bed = 'dry', nx = 100,
             precision = 'double' }).error
         near(7.715e-3, found.h, 1e-3)
@@ -285,7 +288,7 @@ end)
 
 describe('turbulence', function()
     -- On a null device: what it transforms is compared on others by kernels/fft_spec.
-    it('loses the energy that viscosity takes, and long waves gain', function()
+    in_turn('loses the energy that viscosity takes, and long waves gain', function()
         local result = run('turbulence', { n = 32, t_end = 2, device = 'null' })
         assert.is_true(result.error < 1e-4, tostring(result.error))
         assert.is_true(result.last[3] > 2 * result.first[3])     -- waves of number 2

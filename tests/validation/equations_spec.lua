@@ -103,7 +103,7 @@ end
 local function gas(flux)
     return support.simulation {
         nx = 24, ny = 16, x = { 0, 1 }, y = { 0, 1 }, precision = 'double',
-        scheme = euler.new { flux = flux },
+        scheme = euler.new { flux = flux, limiter = 'none' },
         initial = function(x, y)
             return 1 + 0.3 * math.sin(6.28 * x), 1, math.cos(6.28 * y), 1 + 0.2 * math.cos(6.28 * y)
         end,
@@ -237,7 +237,8 @@ describe('ideal magnetohydrodynamics', function()
             desc.symbols, desc.vectors, desc.parameter_vectors, desc.halo = nil, nil, nil, halo
             return support.run_steps(simulation.new {
                 grid = grid.new { nx = 16, ny = 12, x = { 0, 1 }, y = { 0, 1 }, halo = halo },
-                scheme = equation.new(desc) { gamma = gamma }, boundaries = 'reflective',
+                scheme = equation.new(desc) { gamma = gamma, flux = 'hll', limiter = 'mc' },
+                boundaries = 'reflective',
                 devices = support.devices(), options = { precision = 'double' },
                 initial = function(x, y)
                     return 1, math.sin(3 * y), math.cos(4 * x), 1 + x * y, math.sin(5 * y), x

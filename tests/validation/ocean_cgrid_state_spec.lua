@@ -65,12 +65,12 @@ for _, scheme in ipairs(sample({ 'linear', 'nonlinear' }, 1)) do
     describe('C-grid, ' .. scheme .. ':', function()
         it('volume stays to rounding in float, whatever the blocks', function()
             local cut, bits = c_grid.cut, nil
-            for _, block in ipairs(sample(blocks, 2)) do
-                c_grid.cut = function() return block end
+            for _, block in ipairs { false, unpack(sample(blocks, 1)) } do
+                if block then c_grid.cut = function() return block end end
                 local ok, sim = pcall(simulate, { scheme = scheme, depth = 60, f = 1e-3, dx = 200,
-                    nx = 70, ny = 70, boundaries = 'reflective', precision = 'float',
+                    nx = 60, ny = 60, boundaries = 'reflective', precision = 'float',
                     initial = function(x, y)
-                        return math.exp(-((x - 7000) ^ 2 + (y - 7000) ^ 2) / 1e5), 0, 0
+                        return math.exp(-((x - 6000) ^ 2 + (y - 6000) ^ 2) / 1e5), 0, 0
                     end })
                 c_grid.cut = cut
                 assert(ok, sim)
@@ -153,7 +153,7 @@ for _, scheme in ipairs(sample({ 'linear', 'nonlinear' }, 1)) do
         end)
 
         it('a lake at rest stays at rest, whatever its bed, its level and its grid', function()
-            for _, level in ipairs { 0, 0.37 } do
+            for _, level in ipairs(sample({ 0, 0.37 }, 1)) do
                 local sim = simulate { scheme = scheme, f = 0.01, dx = 1, nx = 31, ny = 22,
                     coordinates = level > 0 and 'longitude-latitude' or nil,
                     precision = 'float', depth = function(x, y)

@@ -5,6 +5,7 @@
 local ocean = require 'mare.ocean'
 local sample = require 'tests.sample'
 local support = require 'tests.validation.support'
+local turns = require 'tests.turns'
 
 local g, pi = 9.81, math.pi
 
@@ -76,6 +77,8 @@ local unfiltered, energy = { nonlinear = 0 }, { linear = 1e-8, nonlinear = 1e-4 
 
 for _, scheme in ipairs(sample({ 'linear', 'nonlinear' }, 1)) do
     describe('C-grid, ' .. scheme .. ':', function()
+        local it = turns(it, 2)
+
         it('a seiche has the period of the discrete equations, and keeps its energy', function()
             local L, B, H, nx, ny = 100e3, 60e3, 50, 50, 20
             local k, l, c = pi / L, pi / B, math.sqrt(g * H)

@@ -6,6 +6,7 @@
 local ocean = require 'mare.ocean'
 local sample = require 'tests.sample'
 local support = require 'tests.validation.support'
+local turns = require 'tests.turns'
 
 local g = 9.81
 local log2 = function(x) return math.log(x) / math.log(2) end
@@ -113,6 +114,8 @@ local function steady_errors(sim, q, exact)
 end
 
 describe('ocean, steady flow', function()
+    local it = turns(it, 2)
+
     it('over a bump, subcritical', function()
         local q, head = 4.42, 2 + 4.42 ^ 2 / (2 * g * 4)
         local function exact(x) return depth_in(q, head, hump(x)) end

@@ -9,6 +9,7 @@ local random = require 'mare.base.random'
 local sample = require 'tests.sample'
 local simulation = require 'mare.run.simulation'
 local support = require 'tests.validation.support'
+local turns = require 'tests.turns'
 
 local g, steps = 9.81, 1000
 
@@ -130,6 +131,8 @@ local function day(sim, along_y)
 end
 
 describe('a geostrophic jet', function()
+    local it = turns(it, 2)
+
     local limits = { float = 3e-6, double = 1e-13 }
     for _, precision in ipairs(sample(support.precisions, 1)) do
         for _, along_y in ipairs { false, true } do

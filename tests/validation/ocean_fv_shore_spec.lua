@@ -8,6 +8,7 @@ local dam_break = require 'mare.schemes.dam_break'
 local ocean = require 'mare.ocean'
 local sample = require 'tests.sample'
 local support = require 'tests.validation.support'
+local turns = require 'tests.turns'
 
 local g = 9.81
 
@@ -164,6 +165,8 @@ local function drift(case, n, periods)
 end
 
 describe("Thacker's bowl:", function()
+    local it = turns(it, 2)
+
     it('a canal, three periods', function()
         local coarse, fine = swing(canal(), 100, 3), swing(canal(), 200, 3)
         support.gate('ocean/canal/100', coarse)

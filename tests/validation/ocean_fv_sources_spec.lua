@@ -4,6 +4,7 @@
 
 local ocean = require 'mare.ocean'
 local support = require 'tests.validation.support'
+local turns = require 'tests.turns'
 
 local depth, rho = 20, 1000
 
@@ -26,6 +27,8 @@ local function near(expected, found, tolerance)
 end
 
 describe('ocean, finite volumes:', function()
+    local it = turns(it, 2)
+
     it('wind on a turning earth: the slab of Ekman', function()
         local f, tau, t = 1e-3, 0.2, 2500
         local sim = support.run_to(basin { wind = { tau, 0 }, coriolis = { f = f } }, t)

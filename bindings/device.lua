@@ -238,6 +238,17 @@ function M.cache.entries()
     return list
 end
 
+-- Keeps a text in the same folder. key: all that it depends on; name: for entries()
+function M.cache.keep(key, name, text)
+    check(C.mare_cache_keep(key, name, text))
+end
+
+-- Returns the text that is kept under a key, or nil.
+function M.cache.find(key)
+    local text = C.mare_cache_find(key)
+    return text ~= nil and ffi.string(text) or nil
+end
+
 -- Returns how many entries were removed.
 function M.cache.clear()
     check(C.mare_cache_clear(first_c))

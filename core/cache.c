@@ -1,4 +1,4 @@
-/* cache.c - compiled programs on disk, shared by every process of the user.
+/* cache.c - compiled programs on disk, and texts, shared by every process of the user.
  *
  * A file is named by a hash of its key and holds the whole key, which is compared: two keys with
  * one hash cost a compilation, never a wrong binary. Files are written under a unique name, synced
@@ -298,10 +298,11 @@ static void read_names(int folder, mare_cache_info *info) {
     close(fd);
 }
 
-/* What this thread saw when it last listed. */
+/* What this thread saw when it last listed, and the text that it found last. */
 static _Thread_local struct snapshot {
     mare_cache_info *list;
     uint64_t count;
+    char *text;
 } seen;
 static pthread_key_t thread_end;
 static pthread_once_t thread_end_once = PTHREAD_ONCE_INIT;
@@ -309,19 +310,26 @@ static pthread_once_t thread_end_once = PTHREAD_ONCE_INIT;
 static void forget(void *snapshot) {
     struct snapshot *mine = snapshot;
     free(mine->list);
+    free(mine->text);
     *mine = (struct snapshot){ 0 };
 }
 
 static void make_key(void) { (void)pthread_key_create(&thread_end, forget); }
 
+/* What this thread has seen is freed when it ends. */
+static void free_at_end(void) {
+    pthread_once(&thread_end_once, make_key);
+    (void)pthread_setspecific(thread_end, &seen);
+}
+
 mare_status mare_cache_count(uint64_t *out) {
     if (!out) return mr_fail(MARE_ERROR_ARGUMENT, "mare_cache_count: out is NULL");
-    pthread_once(&thread_end_once, make_key);
-    forget(&seen);
+    free_at_end();
+    free(seen.list);
+    seen.list = NULL, seen.count = 0;
     DIR *listing = open_listing();
     if (listing) seen.list = list_entries(listing, &seen.count);
     if (listing) closedir(listing);
-    (void)pthread_setspecific(thread_end, &seen);
     *out = seen.count;
     return MARE_OK;
 }
@@ -414,6 +422,40 @@ void mr_cache_store(const char *key, size_t key_size, const char *program, const
     close(folder);
     evict(sizeof head + block.size);
     mr_text_free(&block);
+}
+
+/* ---- texts ---- */
+
+/* Returns the key in the folder, where those of programs begin otherwise; it may have failed. */
+static mr_text key_of_text(const char *key) {
+    static const char prefix[] = "text\n";
+    mr_text made = { 0 };
+    mr_text_append(&made, prefix, sizeof prefix - 1);
+    mr_text_append(&made, key, strlen(key));
+    return made;
+}
+
+mare_status mare_cache_keep(const char *key, const char *name, const char *text) {
+    if (!key || !name || !text)
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_cache_keep: %s is NULL",
+                       !key ? "key" : !name ? "name" : "text");
+    mr_text whole = key_of_text(key);
+    const mr_blob blob = { (void *)(uintptr_t)text, strlen(text) + 1 };
+    if (!whole.failed && *mare_cache_path())
+        mr_cache_store(whole.data, whole.size, name, "text", &blob);
+    mr_text_free(&whole);
+    return MARE_OK;
+}
+
+const char *mare_cache_find(const char *key) {
+    mr_text whole = key_of_text(key ? key : "");
+    mr_blob found = { 0 };
+    free_at_end();
+    free(seen.text);
+    seen.text = NULL;
+    if (!whole.failed && mr_cache_load(whole.data, whole.size, &found)) seen.text = found.data;
+    mr_text_free(&whole);
+    return seen.text;
 }
 
 mare_status mare_cache_clear(uint64_t *removed) {

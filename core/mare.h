@@ -604,22 +604,23 @@ mare_status mare_plan_run(mare_plan *plan, uint32_t repeat, mare_stream *stream)
  * Mare's all would be compiled once more. PoCL compiles when a kernel is first launched: with
  * MARE_TURNS=1, for processes of one run, that launch waits, and one of them compiles for all.
  * What was longest unused goes when the folder exceeds $MARE_CACHE_SIZE (such as 512M, the
- * default). Entries that belong to another user than root, or that others may write, are not used:
- * a warning of the log names them. */
+ * default). Entries of another user than root, or that others may write, are not used: see logs. */
 
 typedef struct mare_cache_info {
     char file[72];
-    char program[128];              /* name given at creation */
-    char device[128];
+    char program[128], device[128]; /* name given at creation */
     uint64_t size;                  /* bytes on disk */
     int64_t used;                   /* for the last time, seconds since 1970 */
 } mare_cache_info;
 
 const char *mare_cache_path(void);                                  /* "" when switched off */
-/* Lists what is there, for this thread's mare_cache_query until the next count. */
-mare_status mare_cache_count(uint64_t *out);
+mare_status mare_cache_count(uint64_t *out);    /* lists what is there, for this thread's queries */
 mare_status mare_cache_query(uint64_t index, mare_cache_info *out); /* last used first */
 mare_status mare_cache_clear(uint64_t *removed);
+/* Keeps a text there, under all that it depends on; then what is under a key, until this thread's
+ * next call, or NULL. name: for mare_cache_query; the device is "text". */
+mare_status mare_cache_keep(const char *key, const char *name, const char *text);
+const char *mare_cache_find(const char *key);
 
 /* ---- logs ----
  * Core writes nothing. What it has to say beside errors waits for the program to take it, the last

@@ -105,6 +105,22 @@ static void clears(void) {
     CHECK(files_in_folder() == 0);
 }
 
+static void keeps_texts(void) {
+    CHECK(!mare_cache_find("key"));
+    CHECK_OK(mare_cache_keep("key", "fft", "first"));
+    CHECK_OK(mare_cache_keep("key", "fft", "a text"));
+    CHECK(misses("key"));       /* a program's */
+    CHECK_TEXT(mare_cache_find("key"), "a text");
+    CHECK(!mare_cache_find("other key") && !mare_cache_find(NULL));
+    CHECK(count() == 1);
+    mare_cache_info info = { 0 };
+    CHECK_OK(mare_cache_query(0, &info));
+    CHECK_TEXT(info.program, "fft");
+    CHECK_TEXT(info.device, "text");
+    CHECK_FAILS(mare_cache_keep("key", NULL, ""), MARE_ERROR_ARGUMENT, "name is NULL");
+    CHECK_OK(mare_cache_clear(NULL));
+}
+
 /* Each byte flipped in turn, and each shorter length: never a wrong answer, and the file is gone.
  */
 static void deletes_damage(void) {
@@ -421,6 +437,7 @@ int main(void) {
     passes_leftovers();
     keeps_and_lists();
     clears();
+    keeps_texts();
     deletes_damage();
     keeps_what_it_cannot_read();
     trusts_only_its_own();

@@ -2,6 +2,7 @@ local device = require 'bindings.device'
 local fails = require 'tests.fails'
 local ffi = require 'ffi'
 local home = require 'bindings.home'
+local kept = require 'mare.expression.kept'
 
 -- Returns the error of f as a table.
 local function failure(f, ...)
@@ -136,6 +137,17 @@ describe('device', function()
             assert.is_number(entry.size)
             assert.is_true(entry.used > 1e9)
         end
+    end)
+
+    it('keeps texts in its cache, as long as the modules that write them stay', function()
+        local key = 'device_spec of ' .. os.time()
+        local own, others = kept.of('device_spec', { 'base' }), kept.of('device_spec', { 'stages' })
+        assert.is_nil(own.find(key))
+        own.keep(key, 'a text')
+        assert.is_nil(others.find(key))
+        assert.equal(device.cache.path() ~= '' and 'a text' or nil, own.find(key))
+        kept.of('device_spec', { 'no such room' }).keep(key, 'a text')
+        assert.is_nil(kept.of('device_spec', { 'no such room' }).find(key))
     end)
 end)
 

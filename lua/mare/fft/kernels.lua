@@ -34,6 +34,7 @@ local errors = require 'bindings.errors'
 local expression = require 'mare.expression.launches'
 local gpu = require 'mare.stages.gpu'
 local interpreted = require 'mare.base.interpreted'
+local kept_texts = require 'mare.expression.kept'
 local nodes = require 'mare.expression.nodes'
 local relay = require 'mare.stages.relay'
 local source_of = require 'mare.base.source'
@@ -58,7 +59,7 @@ local function key_of(d)
     local list = {}
     for _, name in ipairs { 'n', 'points', 'convolution', 'real_length', 'roots', 'root_level',
         'batch', 'is_column', 'is_inverse', 'real', 'index', 'width', 'is_cpu', 'depth', 'is_whole',
-        'is_reversed' } do
+        'is_reversed', 'items', 'is_turned', 'is_looped' } do
         list[#list + 1] = tostring(d[name])
     end
     end_key(list, d.load)
@@ -81,11 +82,32 @@ end
 -- of the time.
 local function source(list)
     local collects = collectgarbage 'isrunning'
-    for _, d in ipairs(list) do d.tables = tables.of(d) end
+    for _, d in ipairs(list) do d.tables = d.tables or tables.of(d) end
     collectgarbage 'stop'
     local ok, text = pcall(interpreted, written, list)
     if collects then collectgarbage 'restart' end
     return ok and text or error(text, 0)
+end
+
+local on_disk = kept_texts.of('fft', { 'stages', 'dialect' })
+local unkept = {}       -- texts by key, to be kept when compilers are at work
+
+-- Returns the text of a kernel from the disk if it is there, else as source does. key: nil, or all
+-- that the text follows from
+local function source_from_disk(list, key)
+    if not key then return source(list) end
+    for _, d in ipairs(list) do d.tables = tables.of(d) end
+    local text = unkept[key] or on_disk.find(key)
+    if not text then
+        text = source(list)
+        unkept[key] = text
+    end
+    return text
+end
+
+local function keep_texts()
+    for key, text in pairs(unkept) do on_disk.keep(key, text) end
+    unkept = {}
 end
 
 -- Returns the memory with the table of a description.
@@ -99,18 +121,28 @@ local function table_of(d, device)
     return cell
 end
 
+-- Whether the text of a kernel follows from its key, and another process may want it.
+local function is_lasting(list, device)
+    for _, d in ipairs(list) do
+        if d.load.f or d.store.f or d.filter or d.aside then return false end
+    end
+    return not device.is_null
+end
+
 -- Returns what device:program is asked for.
-local function program_of(list)
-    return source_of.text(source(list), 'fft', { math = 'strict',
+local function program_of(list, device, key)
+    local text = source_from_disk(list, is_lasting(list, device) and key)
+    return source_of.text(text, 'fft', { math = 'strict',
         defines = { MARE_REAL = list[1].real } })
 end
 
-local function compile(list, device)
+local function compile(list, device, key)
     local d = list[#list]
     if d.real == 'double' and not device.info.has_double then
         errors.argument('fft: %s computes no doubles: convert to float', device.name)
     end
-    local program = expression.program(device, program_of(list))
+    local program = expression.program(device, program_of(list, device, key))
+    keep_texts()
     kernels.compiled = kernels.compiled + 1
     local cells = {}
     for k, one in ipairs(list) do cells[k] = table_of(one, device) end
@@ -146,7 +178,7 @@ local function kernel_of(list, device, sequence)
             sequence.look_ahead = nil
             look_ahead()
         end
-        found[key] = compile(list, device)
+        found[key] = compile(list, device, key)
     end
     return found[key]
 end
@@ -243,7 +275,7 @@ local function emit(sequence, first, second, both)
         table.insert(sequence.texts, source(list))
     elseif sequence.is_ahead then
         local found, key = place_of(list, first.device)
-        if not found[key] then first.device:prepare(program_of(list)) end
+        if not found[key] then first.device:prepare(program_of(list, first.device, key)) end
     elseif second then
         run_relay(first, second, both, sequence)
     else

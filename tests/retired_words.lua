@@ -29,7 +29,7 @@ return {
         'bindings/gif.lua', 'lua/mare/array/frames.lua', 'lua/mare/array/prepare.lua',
         'lua/mare/array/README.md', 'lua/mare/base/', 'lua/mare/draw/', 'lua/mare/files/',
         'lua/mare/launcher/info.lua', 'lua/mare/mandelbrot/', 'lua/mare/ndarray/files.lua',
-        'lua/mare/run/', 'lua/mare/spectra/', 'scenarios/', 'tests/' } },
+        'lua/mare/run/', 'lua/mare/spectra/', 'lua/mare/volume/', 'scenarios/', 'tests/' } },
     { 'resident', 'persistent kernel', where = { 'bindings/', 'core/', 'lua/mare/measure/',
         'lua/mare/ocean/', 'lua/mare/schemes/', 'lua/mare/session/', 'lua/mare/shapes/',
         'lua/mare/tune/', 'tests/' } },

@@ -230,10 +230,10 @@ end, {
 -- The rooms of lua/mare, from the top. init.lua, the table of all modules, stands in none but
 -- between the launcher and the rest.
 local ROOMS = { 'launcher', 'notebook', 'init', 'session', 'tune', 'mandelbrot', 'tide', 'live',
-                'run', 'ocean', 'forcing', 'schemes', 'shapes', 'divided', 'array', 'links',
-                'spectra', 'fft', 'stages', 'ndarray', 'products', 'ordering', 'expression',
-                'algebra', 'translate', 'parse', 'dialect', 'draw', 'files', 'measure', 'ranks',
-                'base' }
+                'volume', 'run', 'ocean', 'forcing', 'schemes', 'shapes', 'divided', 'array',
+                'links', 'spectra', 'fft', 'stages', 'ndarray', 'products', 'ordering',
+                'expression', 'algebra', 'translate', 'parse', 'dialect', 'draw', 'files',
+                'measure', 'ranks', 'base' }
 local MAX_ROOM_LINES, MAX_ROOM_FILES, MAX_LEAF_LINES = 3500, 25, 1600
 
 local function rank_of(room)

@@ -20,11 +20,14 @@ MR_FN int plane_along_y(int k) {
     return k;
 }
 
-/* Vectors seen from the other axis. */
+/* Vectors seen from the other axis or, in three dimensions, from the next one: of a cell seen along
+ * x, y and z are its transverse and its binormal component, so that the three are right-handed. */
 #define TURN_(n, t, x, y) to.n = q.t; to.t = q.n;
+#define TURN_ON_(n, t, b) to.n = q.t; to.t = q.b; to.b = q.n;
 MR_FN cell turned(cell q) {
     cell to = q;
     EACH_VECTOR(TURN_)
+    EACH_TRIPLE(TURN_ON_)
     return to;
 }
 

@@ -6,14 +6,21 @@
  *                                       across it; PLANE_X_0, PLANE_Y_0 ... their planes
  *   PRIMITIVES, PRIMITIVE_0 ...         names of the variables that are interpolated
  *
+ *   TRIPLES, NORMAL_0, TRANSVERSE_0, BINORMAL_0 ...  in three dimensions instead of VECTORS
+ *
  * EACH_FIELD(DO) is DO(name, plane) for each field, EACH_PRIMITIVE(DO) is the same for those,
- * EACH_VECTOR(DO) is DO(n, t, plane of x, plane of y). */
+ * EACH_VECTOR(DO) is DO(n, t, plane of x, plane of y), EACH_TRIPLE(DO) is DO(n, t, b). */
+
+#ifndef TRIPLES
+#define TRIPLES 0
+#endif
 
 #define LIST_OF_(a, n) a##n
 #define LIST_(a, n) LIST_OF_(a, n)
 #define EACH_FIELD(DO) LIST_(FIRST_, FIELDS)(DO, FIELD_)
 #define EACH_PRIMITIVE(DO) LIST_(FIRST_, PRIMITIVES)(DO, PRIMITIVE_)
 #define EACH_VECTOR(DO) LIST_(VECTORS_, VECTORS)(DO)
+#define EACH_TRIPLE(DO) LIST_(TRIPLES_, TRIPLES)(DO)
 
 #define FIRST_1(DO, list) DO(list##0, 0)
 #define FIRST_2(DO, list) FIRST_1(DO, list) DO(list##1, 1)
@@ -41,3 +48,10 @@
 #define VECTORS_6(DO) VECTORS_5(DO) DO(NORMAL_5, TRANSVERSE_5, PLANE_X_5, PLANE_Y_5)
 #define VECTORS_7(DO) VECTORS_6(DO) DO(NORMAL_6, TRANSVERSE_6, PLANE_X_6, PLANE_Y_6)
 #define VECTORS_8(DO) VECTORS_7(DO) DO(NORMAL_7, TRANSVERSE_7, PLANE_X_7, PLANE_Y_7)
+
+#define TRIPLES_0(DO)
+#define TRIPLES_1(DO) DO(NORMAL_0, TRANSVERSE_0, BINORMAL_0)
+#define TRIPLES_2(DO) TRIPLES_1(DO) DO(NORMAL_1, TRANSVERSE_1, BINORMAL_1)
+#define TRIPLES_3(DO) TRIPLES_2(DO) DO(NORMAL_2, TRANSVERSE_2, BINORMAL_2)
+#define TRIPLES_4(DO) TRIPLES_3(DO) DO(NORMAL_3, TRANSVERSE_3, BINORMAL_3)
+#define TRIPLES_5(DO) TRIPLES_4(DO) DO(NORMAL_4, TRANSVERSE_4, BINORMAL_4)

@@ -9,7 +9,7 @@
 typedef struct flux { EACH_FIELD(MEMBER_) } flux;               /* what a face lets through */
 typedef struct primitive { EACH_PRIMITIVE(MEMBER_) } primitive; /* what is interpolated */
 typedef struct signals { real n, t; } signals;      /* speeds along the sweep, across it */
-typedef struct spot { real x, y, t; } spot;         /* the middle of a cell, a time */
+typedef struct spot { real x, y, t, z; } spot;      /* the middle of a cell, a time */
 typedef struct waves { real slowest, fastest; } waves;      /* velocities of signals along it */
 typedef struct outward { real west, east; } outward;        /* how fast they go to either side */
 

@@ -55,6 +55,7 @@ local modules = {
     study = function() return require 'mare.live.study' end,
     tides = function() return require 'mare.forcing.tides' end,
     tune = function() return require 'mare.tune' end,
+    volume = function() return require 'mare.volume' end,
     weather = function() return require 'mare.forcing.weather' end,
     work = function() return require 'mare.translate.work' end,
     worker = function() return require 'mare.live.worker' end,

@@ -9,8 +9,10 @@
 local domain = require 'mare.ocean.domain'
 local equations = require 'mare.schemes.equations'
 local euler = require 'mare.schemes.euler'
+local euler_in_space = require 'mare.volume.euler'
 local every = require 'tests.every_scheme'
 local kernels = require 'mare.ordering.kernels'
+local kernels_in_space = require 'mare.volume.kernels'
 local limits = require 'mare.schemes.choices'
 local mhd = require 'mare.schemes.mhd'
 local multiply = require 'mare.products.multiply'
@@ -126,6 +128,20 @@ local function persistent(precision)
             math = 'fast', cuda = true, equation = water.equation }
     end
     return list
+end
+
+-- ---- three dimensions ----
+
+local function of_gas(more)
+    return function(precision)
+        local scheme = euler_in_space.new {}
+        return { { 'gas', fill({ MARE_REAL = precision, W = 2, GROUP = 64, TEAM = 32 },
+            scheme.defines), program = more and more(scheme), equation = scheme.equation } }
+    end
+end
+
+local function filled(scheme)
+    return kernels_in_space.filler(scheme, 'float', function(x, y, z) return x, y, z, x, 1 end)
 end
 
 -- ---- the ocean: each choice of domain.h once ----
@@ -325,7 +341,9 @@ M.rows = {
     ['ordering/take.krn'] = places { PLACE = 'int' }, ['ordering/scatter.krn'] = places {},
     ['ordering/search.krn'] = places {}, ['products/multiply.krn'] = factors,
     ['products/vector.krn'] = factors,
-    ['mandelbrot/escape.krn'] = escape, ['mandelbrot/perturbation.krn'] = perturbation,
+    ['volume/step.krn'] = of_gas(), ['volume/rate.krn'] = of_gas(),
+    ['volume/fill.krn'] = of_gas(filled), ['mandelbrot/escape.krn'] = escape,
+    ['mandelbrot/perturbation.krn'] = perturbation,
 }
 
 -- The row of a file: the name that its path ends with.

@@ -184,7 +184,7 @@ function State:load_field(field, host, width)
     })
 end
 
-state.own_box, state.saved_box = State.own_box, State.saved_box
+state.own_box, state.saved_box, state.putter = State.own_box, State.saved_box, putter
 
 -- has_lent: whether others release its buffers
 function State:release(has_lent)

@@ -26,12 +26,12 @@ local allowed = {
     rates = 'boolean', given = 'table', unknowns = 'table',
     halo = 'number', variables = 'table', integrals = 'table', derive = 'table',
     initial = 'table', conserved = 'function', invalid = 'function',
-    sample = 'function', units = 'table', title = 'string',
+    sample = 'function', units = 'table', title = 'string', dimensions = 'number',
 }
 local field_keys = { name = 'string', symbol = 'string', vector = 'string',
-    axis = { x = true, y = true }, long_name = 'string', units = 'string' }
+    axis = { x = true, y = true, z = true }, long_name = 'string', units = 'string' }
 local parameter_keys = { name = 'string', default = 'number', range = 'table', vector = 'string',
-    axis = { x = true, y = true } }
+    axis = { x = true, y = true, z = true } }
 
 -- Fluxes that any equation has which brings waves_of() and conserved_of().
 local general_fluxes = {
@@ -58,9 +58,9 @@ local function check_count(what, list, least)
     end
 end
 
--- Returns the vectors, an array of { name, x = plane, y = plane }, in the order in which they
--- begin; of parameters the places in their list, from 0.
-local function vectors_of(what, fields)
+-- Returns the vectors, an array of { name, x = plane, y = plane, z = plane in three dimensions },
+-- in the order in which they begin; of parameters the places in their list, from 0.
+local function vectors_of(what, fields, dimensions)
     local list = {}
     for plane, field in ipairs(fields) do
         if (field.vector == nil) ~= (field.axis == nil) then
@@ -77,17 +77,24 @@ local function vectors_of(what, fields)
         if name then list[name][field.axis] = plane - 1 end
     end
     for _, v in ipairs(list) do
-        if not (v.x and v.y) then
-            errors.argument("%s: vector '%s' has no component along %s", what, v.name,
-                v.x and 'y' or 'x')
+        for _, axis in ipairs { 'x', 'y', dimensions == 3 and 'z' or nil } do
+            if not v[axis] then
+                errors.argument("%s: vector '%s' has no component along %s", what, v.name, axis)
+            end
+        end
+        if v.z and dimensions ~= 3 then
+            errors.argument("%s: vector '%s' has a component along z: dimensions = 3 is wanted",
+                what, v.name)
         end
     end
     return list
 end
 
 -- Returns what a field is called in kernels.
+local component = { x = 'n', y = 't', z = 'b' }
+
 local function symbol_of(field)
-    if field.vector then return field.vector .. (field.axis == 'x' and 'n' or 't') end
+    if field.vector then return field.vector .. component[field.axis] end
     return field.symbol or field.name
 end
 
@@ -161,6 +168,15 @@ local function check_source(what, given)
     end
 end
 
+local function check_dimensions(what, desc)
+    local n = desc.dimensions or 2
+    if n ~= 2 and n ~= 3 then
+        errors.argument('%s: dimensions = %s, must be 2 or 3', what, tostring(n))
+    elseif n == 3 and (desc.header or desc.source) then
+        errors.argument('%s: in three dimensions there are neither headers nor sources', what)
+    end
+end
+
 local function check_halo(what, halo)
     if halo % 1 ~= 0 or halo < traversal.reach or halo > 16 then
         errors.argument('%s: halo = %g, must be a whole number from %d to 16', what, halo,
@@ -208,13 +224,15 @@ function equation.new(desc)
     end
     check_source(what, desc.source)
     check_code(what, desc)
-    local self = { symbols = check_fields(what, desc.fields),
-        vectors = vectors_of(what, desc.fields) }
+    check_dimensions(what, desc)
+    local self = { symbols = check_fields(what, desc.fields), dimensions = desc.dimensions or 2,
+        vectors = vectors_of(what, desc.fields, desc.dimensions) }
     self.primitives = check_primitives(what .. ': primitives', desc.primitives or self.symbols)
     check_parameters(what, desc.parameters or {})
     for key, value in pairs(desc) do self[key] = self[key] or value end
     self.parameters, self.halo = desc.parameters or {}, check_halo(what, desc.halo or 2)
-    self.parameter_vectors = vectors_of(what .. ': parameters', self.parameters)
+    self.parameter_vectors = vectors_of(what .. ': parameters', self.parameters,
+        self.dimensions)
     self.fluxes = desc.fluxes or general_fluxes
     derive.check(derived_of(self))
     return setmetatable(self, Equation)
@@ -241,11 +259,13 @@ local place_members = 'int mr_i, mr_j, mr_columns, mr_rows, mr_around; '
     .. 'real mr_x, mr_y, mr_dx, mr_dy, mr_west, mr_east, mr_south, mr_north; '
 
 -- Returns the struct by which kernels take the parameters, and the function that sees its vectors
--- from the other axis, each on a line.
+-- from the next axis, each on a line.
 local function struct_of(self)
     local turns = {}
     for k, v in ipairs(self.parameter_vectors) do
-        turns[k] = ('to.%sn = k.%st; to.%st = k.%sn; '):format(v.name, v.name, v.name, v.name)
+        local turn = v.z and 'to.%sn = k.%st; to.%st = k.%sb; to.%sb = k.%sn; '
+            or 'to.%sn = k.%st; to.%st = k.%sn; '
+        turns[k] = turn:gsub('%%s', v.name)
     end
     return ('typedef struct parameters { %sreal %s; } parameters;\n'):format(
         self.rates and place_members or '', table.concat(parameter_symbols(self), ', '))
@@ -273,10 +293,13 @@ function Equation:defines(has_source)
         SOURCES = has_source and (self.rates and 2 or 1) or 0 }
     defines.FIELDS = name_list(defines, 'FIELD', self.symbols)
     defines.PRIMITIVES = name_list(defines, 'PRIMITIVE', self.primitives)
-    defines.VECTORS = #self.vectors
+    local in_space = self.dimensions == 3
+    defines.VECTORS = in_space and 0 or #self.vectors
+    defines.TRIPLES = in_space and #self.vectors or nil
     for k, v in ipairs(self.vectors) do
         defines['NORMAL_' .. k - 1] = self.symbols[v.x + 1]
         defines['TRANSVERSE_' .. k - 1] = self.symbols[v.y + 1]
+        defines['BINORMAL_' .. k - 1] = in_space and self.symbols[v.z + 1] or nil
         defines['PLANE_X_' .. k - 1], defines['PLANE_Y_' .. k - 1] = v.x, v.y
     end
     return defines
@@ -347,6 +370,7 @@ function Equation:build(desc)
     local scheme = {
         equation = self, name = self.name, scheme = desc.scheme, halo = self.halo,
         updated = #self.fields * passes, read_only = 0, has_source = sources, numbers = numbers,
+        dimensions = self.dimensions,
         fields = derived.fields, normal = normal_of(self), units = self.units,
         variables = derived.variables, integrals = self.integrals or {}, derive = derived.derive,
         flux = desc.flux, limiter = desc.limiter, theta = desc.theta, defines = defines,

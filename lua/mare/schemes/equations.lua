@@ -12,6 +12,9 @@
 --
 --     fields        the unknowns: names, and mare.vector 'm' for a vector in the plane,
 --                   whose components are two unknowns, m_x and m_y
+--     dimensions    2, if not given, or 3 for mare.volume: there vectors have a third
+--                   component, m_z, which is q.m.b; n, t and b are a right-handed triple.
+--                   Sources and Runge-Kutta methods are of two dimensions
 --     flux(q, p)    the flux of each unknown, in the order of the fields, along the
 --                   normal of a face; q.m.n and q.m.t are a vector's components along
 --                   the normal and across it, and count as two results, n first
@@ -46,7 +49,7 @@ local allowed = {
     name = 'string', title = 'string', fields = 'table', primitives = 'table',
     parameters = 'table', flux = 'function', speed = 'function', primitive = 'function',
     conserved = 'function', source = 'function', riemann = 'any', limiter = 'string',
-    scheme = 'string',
+    scheme = 'string', dimensions = 'number',
     theta = 'number', passes = 'number', variables = 'table', integrals = 'table', units = 'table',
     options = 'table',
 }
@@ -76,8 +79,24 @@ local function is_vector(value)
     return type(value) == 'table' and type(value.x) == 'number' and type(value.y) == 'number'
 end
 
+-- Returns a list of fields whose vectors tell how many components they have.
+local function with_components(list, dimensions)
+    local new = {}
+    for k, entry in ipairs(list) do
+        new[k] = type(entry) == 'table' and { vector = entry.vector, components = dimensions }
+            or entry
+    end
+    return new
+end
+
+local function check_vector(what, name, value, dimensions)
+    if (value.z ~= nil) == (dimensions == 3) then return end
+    errors.argument("%s: parameter '%s': a vector of %d components is wanted", what, name,
+        dimensions)
+end
+
 -- Returns the parameters as equation.lua wants them, and their names for a record.
-local function parameters_of(what, given)
+local function parameters_of(what, given, dimensions)
     local names, list, entries = {}, {}, {}
     for name, value in pairs(given) do
         if type(name) ~= 'string' or not name:find '^%l[%w_]*$' then
@@ -92,8 +111,10 @@ local function parameters_of(what, given)
     table.sort(names)
     for k, name in ipairs(names) do
         local value = given[name]
-        entries[k] = is_vector(value) and { vector = name } or name
-        for _, axis in ipairs(is_vector(value) and { 'x', 'y' } or {}) do
+        entries[k] = is_vector(value) and { vector = name, components = dimensions } or name
+        if is_vector(value) then check_vector(what, name, value, dimensions) end
+        for n = 1, is_vector(value) and dimensions or 0 do
+            local axis = lua_code.axes[n]
             list[#list + 1] = { name = name .. '_' .. axis, vector = name, axis = axis,
                 default = value[axis] }
         end
@@ -102,13 +123,14 @@ local function parameters_of(what, given)
     return list, entries
 end
 
--- mare.vector 'm' is a vector in the plane, as a field; mare.vector(x, y) is one of these
--- components, as a parameter.
-function equations.vector(x, y)
+-- mare.vector 'm' is a vector in the plane or in space, as a field; mare.vector(x, y) and
+-- mare.vector(x, y, z) are one of these components, as a parameter.
+function equations.vector(x, y, z)
     if type(x) == 'string' and y == nil then return { vector = x } end
     errors.wanted('mare.vector: x', 'number', x)
     errors.wanted('mare.vector: y', 'number', y)
-    return { x = x, y = y }
+    if z ~= nil then errors.wanted('mare.vector: z', 'number', z) end
+    return { x = x, y = y, z = z }
 end
 
 local function is_own(riemann) return type(riemann) == 'function' end
@@ -140,11 +162,14 @@ function equations.new(desc)
         and (desc.primitive or desc.conserved or desc.primitives) then
         errors.argument('%s: primitives, primitive and conserved go together', what)
     end
-    desc = setmetatable({ primitives = desc.primitives or desc.fields }, { __index = desc })
+    local dimensions = desc.dimensions or 2
+    desc = setmetatable({ fields = with_components(desc.fields, dimensions),
+        primitives = with_components(desc.primitives or desc.fields, dimensions) },
+        { __index = desc })
     if #desc.fields == 0 then errors.argument('%s: fields: at least one is wanted', what) end
     lua_code.check_names(what .. ': field', desc.fields)
     lua_code.check_names(what .. ': primitive', desc.primitives)
-    local parameters, entries = parameters_of(what, desc.parameters or {})
+    local parameters, entries = parameters_of(what, desc.parameters or {}, dimensions)
     local made = equation.new {
         name = desc.name or 'equations', title = desc.title,
         fields = lua_code.fields_of(desc.fields),
@@ -153,6 +178,7 @@ function equations.new(desc)
         rates = desc.source ~= nil, fluxes = fluxes_for(desc.riemann),
         conserved = conserver(desc), variables = desc.variables, integrals = desc.integrals,
         units = desc.units, given = desc.primitives, unknowns = desc.fields,
+        dimensions = desc.dimensions,
     }
     local scheme = made { flux = is_own(desc.riemann) and 'own' or desc.riemann,
         limiter = desc.limiter, theta = desc.theta, passes = desc.passes, scheme = desc.scheme }

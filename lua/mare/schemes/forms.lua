@@ -72,9 +72,11 @@ local function record(struct, list, symbol, along, across)
         local vector = type(entry) == 'table' and entry.vector
         local name = struct .. '.' .. symbol(vector or entry)
         if vector then
-            local n, t = leaf(name .. 'n'), leaf(name .. 't')
-            read[vector] = { [along or 'n'] = n, [across or 't'] = t }
-            members[#members + 1], members[#members + 2] = n, t
+            local components = { leaf(name .. 'n'), leaf(name .. 't'),
+                entry.components == 3 and leaf(name .. 'b') or nil }
+            read[vector] = { [along or 'n'] = components[1], [across or 't'] = components[2],
+                b = components[3] }
+            for _, node in ipairs(components) do members[#members + 1] = node end
         else
             read[entry] = leaf(name)
             members[#members + 1] = read[entry]

@@ -1,6 +1,6 @@
 -- Writes what an equation computes, as kernel code, from functions of Lua: equations.lua says what
 -- each is given and gives. Lists of unknowns and of primitives hold names, and { vector = name }
--- for a vector in the plane.
+-- for a vector in the plane or, with components = 3, in space.
 
 local errors = require 'bindings.errors'
 local forms = require 'mare.schemes.forms'
@@ -29,18 +29,25 @@ function lua_code.check_names(what, list)
     return list
 end
 
+lua_code.axes = { 'x', 'y', 'z' }
+
+-- Returns the number of components of a vector, 0 for a scalar.
+local function components_of(entry)
+    return type(entry) == 'table' and (entry.components or 2) or 0
+end
+
 -- Returns the fields as equation.lua wants them.
 function lua_code.fields_of(list)
     local fields = {}
     for _, entry in ipairs(list) do
-        local vector = type(entry) == 'table' and entry.vector
-        for _, axis in ipairs { 'x', 'y' } do
-            if vector then
-                fields[#fields + 1] = { name = vector .. '_' .. axis, vector = symbol(vector),
-                    axis = axis }
-            end
+        for k = 1, components_of(entry) do
+            local axis = lua_code.axes[k]
+            fields[#fields + 1] = { name = entry.vector .. '_' .. axis,
+                vector = symbol(entry.vector), axis = axis }
         end
-        if not vector then fields[#fields + 1] = { name = entry, symbol = symbol(entry) } end
+        if type(entry) ~= 'table' then
+            fields[#fields + 1] = { name = entry, symbol = symbol(entry) }
+        end
     end
     return fields
 end
@@ -49,9 +56,10 @@ end
 function lua_code.names_of(list)
     local names = {}
     for _, entry in ipairs(list) do
-        local vector = type(entry) == 'table' and entry.vector
-        names[#names + 1] = vector and symbol(vector) .. 'n' or symbol(entry)
-        if vector then names[#names + 1] = symbol(vector) .. 't' end
+        for k = 1, components_of(entry) do
+            names[#names + 1] = symbol(entry.vector) .. types.components[k]
+        end
+        if type(entry) ~= 'table' then names[#names + 1] = symbol(entry) end
     end
     return names
 end
@@ -110,14 +118,14 @@ local function copier(result, name, from, names)
         result, name, from, result, table.concat(list, ', '))
 end
 
--- Returns the text of a function that sees the vectors among variables from the other axis.
+-- Returns the text of a function that sees the vectors among variables from the next axis.
 local function turner(list)
     local turns = {}
     for _, entry in ipairs(list) do
-        local name = type(entry) == 'table' and symbol(entry.vector)
-        if name then
-            turns[#turns + 1] = ('    to.%sn = w.%st;\n    to.%st = w.%sn;\n'):format(name, name,
-                name, name)
+        for k = 1, components_of(entry) do
+            local name, next = symbol(entry.vector), types.components[k % components_of(entry) + 1]
+            turns[#turns + 1] = ('    to.%s%s = w.%s%s;\n'):format(name, types.components[k], name,
+                next)
         end
     end
     return ('#define TURNED_PRIMITIVE 1\nMR_FN primitive turned_primitive(primitive w) {\n'
@@ -259,14 +267,15 @@ end
 function lua_code.values_of(list, ...)
     local values, k = {}, 0
     for _, entry in ipairs(list) do
-        local vector = type(entry) == 'table' and entry.vector
-        if vector then
-            local n, t = select(k + 1, ...)
-            values[vector] = { n = n, t = t, x = n, y = t }
+        local count = components_of(entry)
+        if count > 0 then
+            local n, t, b = select(k + 1, ...)
+            b = count > 2 and b or nil
+            values[entry.vector] = { n = n, t = t, b = b, x = n, y = t, z = b }
         else
             values[entry] = (select(k + 1, ...))
         end
-        k = k + (vector and 2 or 1)
+        k = k + math.max(1, count)
     end
     return values
 end
@@ -275,8 +284,10 @@ end
 function lua_code.parameter_values(parameters, numbers)
     local values = {}
     for _, p in ipairs(parameters) do
-        local x, y = numbers[(p.vector or '') .. '_x'], numbers[(p.vector or '') .. '_y']
-        values[p.vector or p.name] = p.vector and { n = x, t = y, x = x, y = y } or numbers[p.name]
+        local of = p.vector or ''
+        local x, y, z = numbers[of .. '_x'], numbers[of .. '_y'], numbers[of .. '_z']
+        values[p.vector or p.name] = p.vector and { n = x, t = y, b = z, x = x, y = y, z = z }
+            or numbers[p.name]
     end
     return values
 end
@@ -322,11 +333,12 @@ end
 -- a function that pointwise.lua describes, of this kind
 function lua_code.cell(equation, what, f, kind)
     local p = types.record('parameters', parameters_of(equation), nil, 'x', 'y')
-    local takes = kind == 'place' and { 'real', 'real' }
+    local takes = kind == 'place' and { 'real', 'real', equation.dimensions == 3 and 'real' or nil }
         or { given_record(equation), 'real', 'real', 'real', p }
     local list = { { f = f, name = 'lua_state', parameters = takes,
         results = #equation.primitives } }
-    local given = kind == 'place' and call(f, 'lua_state', 'at.x', 'at.y')
+    local given = kind == 'place' and call(f, 'lua_state', 'at.x', 'at.y',
+        equation.dimensions == 3 and 'at.z' or nil)
         or call(f, 'lua_state', 'q', 'at.x', 'at.y', 'at.t', 'k')
     local conserved = conserved_code(equation, list)
     return table.concat { '#include "traverse/types.h"\n', unit.functions(what, list), conserved,

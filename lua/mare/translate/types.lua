@@ -61,19 +61,30 @@ function types.written(type)
     return type.written
 end
 
+-- Returns the type of a vector. called: what Lua calls the components n, t and b
+local function vector_of(called, components)
+    local vector = { kind = 'record', written = 'vector', fields = {}, texts = {} }
+    for k = 1, components do
+        vector.fields[called[k]], vector.texts[called[k]] = 'real', types.components[k]
+    end
+    return vector
+end
+
+-- What the components of a vector are called behind its name: along the normal of a face and
+-- across it, a right-handed triple.
+types.components = { 'n', 't', 'b' }
+
 -- Returns the type of a struct of reals and vectors: list = array of names and of
--- { vector = name }, of which q.name.n and q.name.t are members NAMEn and NAMEt.
--- symbols: what members are called, where that is not as in Lua; along, across: what
--- Lua calls the components n and t
-function types.record(written, list, symbols, along, across)
-    along, across = along or 'n', across or 't'
+-- { vector = name, components = 3, if not 2 }, of which q.name.n and q.name.t are members NAMEn
+-- and NAMEt. symbols: what members are called, where that is not as in Lua; along, across, beyond:
+-- what Lua calls the components n, t and b
+function types.record(written, list, symbols, along, across, beyond)
+    local called = { along or 'n', across or 't', beyond or 'b' }
     local record = { kind = 'record', written = written, fields = {}, texts = {} }
     for _, entry in ipairs(list) do
         local name = entry.vector or entry
         record.texts[name] = '.' .. (symbols and symbols[name] or name)
-        record.fields[name] = entry.vector and { kind = 'record', written = 'vector',
-            fields = { [along] = 'real', [across] = 'real' },
-            texts = { [along] = 'n', [across] = 't' } } or 'real'
+        record.fields[name] = entry.vector and vector_of(called, entry.components or 2) or 'real'
     end
     return record
 end

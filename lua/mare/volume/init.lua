@@ -1,0 +1,73 @@
+-- mare.volume { ... } runs a simulation in three dimensions to its end, with the files that its
+-- options ask for, and returns it; scenarios end with it:
+--
+--     local o = mare.options { mare.volume.options }
+--     mare.volume { options = o, boundaries = 'periodic',
+--         grid = { nx = o.nx, ny = o.ny, nz = o.nz, x = { 0, 1 }, y = { 0, 1 }, z = { 0, 1 } },
+--         scheme = mare.equations { dimensions = 3, fields = { 'u' },
+--             parameters = { c = mare.vector(1, 0.5, 0.25) },
+--             flux = function(q, p) return p.c.n * q.u end,
+--             speed = function(_, p) return p.c.n, p.c.n end },
+--         initial = function(x, y, z) return math.exp(-x * x - y * y - z * z) end }
+--
+-- mare.volume.simulation { ... } makes one to step by hand, mare.volume.grid { ... } a grid.
+
+local errors = require 'bindings.errors'
+local euler = require 'mare.volume.euler'
+local events = require 'mare.base.events'
+local grids = require 'mare.volume.grid'
+local loop = require 'mare.run.loop'
+local outputs = require 'mare.volume.outputs'
+local simulation = require 'mare.volume.simulation'
+
+local volume = { options = require 'mare.volume.options', euler = euler.new, grid = grids.new,
+    simulation = simulation.new }
+
+local allowed = { title = 'string', options = 'table', grid = 'table', scheme = 'table',
+    boundaries = 'any', initial = 'function', at = 'table', every = 'table',
+    every_steps = 'table', picture = 'table', slabs = 'number' }
+
+local picture_fields = { variable = 'string', label = 'string', colours = 'any', range = 'table' }
+
+local function check(desc)
+    errors.fields('volume', desc, allowed)
+    for _, name in ipairs { 'options', 'grid', 'scheme', 'boundaries', 'initial' } do
+        if desc[name] == nil then errors.argument('volume: %s is missing', name) end
+    end
+    errors.fields('volume: picture', desc.picture or {}, picture_fields)
+    desc.boundaries = simulation.boundaries(desc.boundaries)
+    if not desc.grid.slabs then desc.grid = grids.new(desc.grid) end
+end
+
+local function compute(job, sim)
+    local desc, o = job.desc, job.desc.options
+    sim.rates = loop.run(sim, { t_end = o.t_end, steps = o.steps, quiet = o.quiet, at = desc.at,
+        every = desc.every, every_steps = desc.every_steps, outputs = job.files,
+        events = job.events, watched = not o.quiet })
+    local paths = job.files:close(sim)
+    if #paths > 0 then
+        job.events:tell('files', { message = 'wrote ' .. table.concat(paths, ', '), paths = paths })
+    end
+end
+
+-- Runs a simulation. desc: { title, options = of mare.options { mare.volume.options }, picture = {
+-- variable, label, colours, range }, at, every, every_steps = of run/calls.lua, and grid, scheme,
+-- boundaries, initial, slabs as mare.volume.simulation takes them }. Returns the simulation at its
+-- end, with the rates in `rates`.
+function volume.new(desc)
+    check(desc)
+    local o = desc.options
+    outputs.check(desc)
+    local sim = simulation.new { grid = desc.grid, scheme = desc.scheme, initial = desc.initial,
+        boundaries = desc.boundaries, options = o, slabs = o.slabs or desc.slabs }
+    local job = { desc = desc, files = outputs.new(desc, sim),
+        events = events.source { quiet = o.quiet or nil } }
+    local ok, failure = pcall(compute, job, sim)
+    if not ok then
+        job.files:abort()
+        error(failure, 0)
+    end
+    return sim
+end
+
+return volume

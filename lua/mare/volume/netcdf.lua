@@ -1,0 +1,107 @@
+-- Writes a volume's variables to a CF-1.8 NetCDF-4 file with dimensions time, z, y, x and
+-- coordinates at the centres of cells. It is used like files/netcdf.lua, and takes the same
+-- description, whose grid has nz and z; all data go to a unique temporary file, which close()
+-- renames.
+--
+--     local out = netcdf.writer { path = 'a.nc', grid = g, title = 'A', attributes = {},
+--         variables = { { name = 'rho', type = 'float', long_name = 'density', units = '1' } } }
+--     out:write(t, function(name) return data end)        -- nz * ny * nx values, x fastest
+--     out:close()   out:abort()
+
+local files = require 'bindings.files'
+local library = require 'bindings.netcdf'
+local output = require 'mare.files.netcdf'
+
+local netcdf = {}
+
+local Writer = {}
+Writer.__index = Writer
+
+local axes = { 'z', 'y', 'x' }
+local bytes_of = { float = 4, double = 8 }
+
+local function define_axes(file, spec)
+    local dims = { file:define_dimension 'time' }
+    output.define(file, 'time', 'double', { dims[1] }, output.time_attributes(spec))
+    for k, axis in ipairs(axes) do
+        dims[k + 1] = file:define_dimension(axis, spec.grid['n' .. axis])
+        output.define(file, axis, 'double', { dims[k + 1] }, { units = spec.space_units or '1',
+            long_name = axis .. ' of the cell centre' })
+    end
+    return dims
+end
+
+local function put_centres(file, grid, axis)
+    local n = grid['n' .. axis]
+    local centres = library.doubles(n)
+    for k = 0, n - 1 do centres[k] = grid:centre(axis, k) end
+    file:put(axis, { 0 }, { n }, centres)
+end
+
+local function define(file, spec)
+    local g = spec.grid
+    output.put_global_attributes(file, spec)
+    local dims = define_axes(file, spec)
+    for _, v in ipairs(spec.variables) do
+        file:define_variable(v.name, v.type, dims, { chunks = { 1, 1, g.ny, g.nx } })
+        file:put_attribute(v.name, 'units', v.units or '1')
+        file:put_attribute(v.name, 'long_name', v.long_name or v.name)
+    end
+    file:end_definitions()
+    for _, axis in ipairs(axes) do put_centres(file, g, axis) end
+    file:sync()
+end
+
+local function guarded(self, f, ...)
+    local ok, failure = pcall(f, self, ...)
+    if ok then return end
+    self:abort()
+    error(failure, 0)
+end
+
+-- Opens a file. A path that cannot be written is refused before anything is computed.
+function netcdf.writer(spec)
+    local self = setmetatable({ spec = spec, records = 0, temporary = files.temporary(spec.path),
+        record = 65536 }, Writer)
+    for _, v in ipairs(spec.variables) do
+        self.record = self.record + spec.grid.cells * bytes_of[v.type]
+    end
+    guarded(self, function()
+        self.temporary:reserve(self.record)
+        self.file = library.create(self.temporary.name, spec.path)
+        define(self.file, spec)
+    end)
+    return self
+end
+
+local function write(self, t, get)
+    local g, n = self.spec.grid, self.records
+    self.temporary:reserve(self.record)
+    for _, v in ipairs(self.spec.variables) do
+        self.file:put(v.name, { n, 0, 0, 0 }, { 1, g.nz, g.ny, g.nx }, get(v.name))
+    end
+    local time = library.doubles(1)
+    time[0] = t
+    self.file:put('time', { n }, { 1 }, time)
+    self.file:sync()
+    self.records = n + 1
+end
+
+function Writer:write(t, get) guarded(self, write, t, get) end
+
+function Writer:close()
+    guarded(self, function()
+        self.file:close()
+        self.temporary:commit()
+        self.file = nil
+    end)
+end
+
+-- Removes the file, unless it is complete.
+function Writer:abort()
+    if self.file then self.file:abort() end
+    self.file = nil
+    self.temporary:discard()
+end
+
+return netcdf

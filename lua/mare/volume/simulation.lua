@@ -1,0 +1,266 @@
+-- A simulation on a grid of three dimensions:
+--
+--     local sim = mare.volume.simulation { grid = g, scheme = s, boundaries = 'periodic',
+--         initial = function(x, y, z) return 1 + x * y, 0, 0, 0, 1 end }
+--     sim:aim(0.1)   sim:step(10)   sim:read()   local rho = sim:field 'rho'
+--
+-- Steps are queued and never waited for; dt follows from the state on the device. The order of the
+-- sweeps of a step, x y z or z y x, alternates, so that the bits of a run depend neither on how its
+-- steps were queued nor on how many slabs there are. run/loop.lua takes it as it takes a simulation
+-- on a plane.
+
+local clocks = require 'mare.array.clocks'
+local devices = require 'mare.array.devices'
+local errors = require 'bindings.errors'
+local grids = require 'mare.volume.grid'
+local here = require 'mare.ranks.here'
+local kernels = require 'mare.volume.kernels'
+local options = require 'mare.base.options'
+local plans = require 'mare.links.plans'
+local slabs = require 'mare.volume.slabs'
+local tables = require 'bindings.tables'
+local variables = require 'mare.volume.variables'
+
+local simulation = {}
+
+local Simulation = {}
+Simulation.__index = Simulation
+
+simulation.sides = { 'west', 'east', 'south', 'north', 'low', 'high' }
+
+local allowed = { grid = 'table', scheme = 'table', boundaries = 'any', initial = 'function',
+    options = 'table', devices = 'table', slabs = 'number', shape = 'table', first = 'string' }
+
+local is_kind = { periodic = true, reflective = true, outflow = true }
+
+-- Returns the kind of each side. given: one for all, or a table of all six
+function simulation.boundaries(given)
+    local kinds = {}
+    for k, side in ipairs(simulation.sides) do
+        local kind = given
+        if type(given) == 'table' then kind = given[side] end
+        if not is_kind[kind] then
+            errors.argument("volume: boundary %s = %s (there are: %s)", side, tostring(kind),
+                tables.names(is_kind))
+        end
+        kinds[side] = kind
+        local other = k % 2 == 0 and kinds[simulation.sides[k - 1]]
+        if other and (other == 'periodic') ~= (kind == 'periodic') then
+            errors.argument('volume: boundary %s is periodic, the opposite side is not',
+                other == 'periodic' and simulation.sides[k - 1] or side)
+        end
+    end
+    if type(given) == 'table' then
+        for side in pairs(given) do
+            if not kinds[side] then
+                errors.argument('volume: boundary %s: there is no such side (there are: %s)',
+                    tostring(side), table.concat(simulation.sides, ', '))
+            end
+        end
+    end
+    return kinds
+end
+
+-- Allocates the maxima of all slabs, and the clocks that see them.
+local function make_clocks(self)
+    local total = 0
+    for _, slab in ipairs(self.fields.list) do
+        slab.slot, slab.slots = total, kernels.maxima(self.grid, slab, self.shape)
+        total = total + slab.slots
+    end
+    self.maxima = self.fields:replicate { type = self.precision, count = total, label = 'maxima' }
+    self.maxima:fill(0)
+    self.maxima:share(function(slab) return slab.slot, slab.slots end)
+    self.clocks = clocks.new(self.fields, self.maxima, total, self.scheme.gradual)
+end
+
+-- The buffers before and after a step.
+local function ends_of(self, axis)
+    if axis == self.first then return 'now', 'other' end
+    return 'other', 'now'
+end
+
+local function queue_step(self, axis)
+    self.fields:exchange((ends_of(self, axis)))
+    for k = 1, #self.launches do self.launches[k][axis]:run() end
+    self.clocks:tick()
+end
+
+local other_axis = { x = 'z', z = 'x' }
+
+-- Returns what kernels are bound to in a slab.
+local function work_of(self, slab)
+    return { scheme = self.scheme, grid = self.grid, boundaries = self.boundaries,
+        precision = self.precision, maths = self.maths, count = #self.fields.list,
+        first = self.first, maxima = self.maxima:on(slab), clock = slab.clock, shape = self.shape }
+end
+
+local function make_steps(self)
+    self.launches = {}
+    for k, slab in ipairs(self.fields.list) do
+        self.launches[k] = kernels.bind(work_of(self, slab), slab)
+    end
+    local record, first = plans.recorder(self.fields.devices), self.first
+    self.plans = {}
+    for axis in pairs(other_axis) do
+        self.plans[axis] = record(function() queue_step(self, axis) end, 'a step')
+    end
+    self.plans.pair = record(function()
+        queue_step(self, first)
+        queue_step(self, other_axis[first])
+    end, 'two steps')
+end
+
+-- Raises unless the scheme is one in space.
+local function check_scheme(scheme)
+    if type(scheme) ~= 'table' or scheme.dimensions ~= 3 then
+        errors.argument 'volume: scheme: one of mare.equations with dimensions = 3 is wanted'
+    elseif scheme.stages then
+        errors.argument('volume: scheme %s: muscl_hancock is wanted', scheme.scheme)
+    end
+end
+
+-- Makes a simulation. desc: { grid = of mare.volume.grid or what that takes, scheme = of
+-- mare.equations { dimensions = 3, ... }, boundaries = 'periodic', 'reflective' or 'outflow', or a
+-- table of these by west, east, south, north, low, high; initial = function(x, y, z) -> what the
+-- scheme's initial state consists of, at cell centres; devices = open ones or their names; slabs =
+-- how many (one for each device); first = 'x' or 'z'; options = { device, precision, maths, cfl,
+-- dt } }
+function simulation.new(desc)
+    errors.fields('volume', desc, allowed)
+    for _, name in ipairs { 'grid', 'scheme', 'boundaries', 'initial' } do
+        if desc[name] == nil then errors.argument('volume: %s is missing', name) end
+    end
+    if here.size > 1 then errors.argument 'volume: it runs on one rank, not on several' end
+    check_scheme(desc.scheme)
+    local o = desc.options or {}
+    local self = setmetatable({
+        grid = desc.grid.slabs and desc.grid or grids.new(desc.grid), scheme = desc.scheme,
+        boundaries = simulation.boundaries(desc.boundaries), shape = desc.shape,
+        precision = options.value(o, 'precision'), maths = options.value(o, 'maths'),
+        cfl = options.value(o, 'cfl'), dt = options.value(o, 'dt'), now = {}, version = 0,
+        first = desc.first or 'x', devices = devices.open(desc.devices or o.device),
+    }, Simulation)
+    if not other_axis[self.first] then
+        errors.argument("volume: first = '%s', must be 'x' or 'z'", self.first)
+    end
+    for _, device in ipairs(self.devices) do devices.check_kind(device, 'a volume') end
+    self.fields = slabs.new { grid = self.grid, names = self.scheme.fields,
+        precision = self.precision, count = desc.slabs or #self.devices, devices = self.devices,
+        is_around = self.boundaries.low == 'periodic' }
+    make_clocks(self)
+    make_steps(self)
+    self:set(desc.initial)
+    return self
+end
+
+local function start(self, at)
+    self.clocks:start { t = at.t, steps = at.steps, cfl = self.cfl, dt = self.dt }
+end
+
+-- Sets the state from a function of position, and the clock to 0.
+function Simulation:set(initial)
+    local g, scheme = self.grid, self.scheme
+    start(self, { t = 0, steps = 0 })
+    local function value(i, j, k)
+        return scheme:conserved(initial(g:centre('x', i), g:centre('y', j), g:centre('z', k)))
+    end
+    for k, slab in ipairs(self.fields.list) do
+        if not kernels.fill(work_of(self, slab), slab, initial) then
+            self.fields:fill(slab, value)
+        end
+        self.launches[k].measure:run()
+    end
+    self.version = self.version + 1
+    self:aim(0)
+    if self.now.failed then
+        errors.raise('MARE_ERROR_STATE', 'the initial state is invalid: %s', self:why_failed())
+    end
+end
+
+-- Lets the next steps end exactly at `t`: steps after that change nothing.
+function Simulation:aim(t, held)
+    self.stop = t
+    self.clocks:aim(t, held)
+    self:read()
+end
+
+-- Queues n steps, 1 if not given. The state must have been read since the last ones were queued.
+function Simulation:step(n)
+    n = n or 1
+    self.version = self.version + 1
+    local axis = self.now.steps % 2 == 0 and self.first or other_axis[self.first]
+    if n > 0 and axis ~= self.first then
+        self.plans[axis]:run(1)
+        n = n - 1
+    end
+    self.plans.pair:run(math.floor(n / 2))
+    if n % 2 == 1 then self.plans[self.first]:run(1) end
+end
+
+-- Waits, and returns { t, dt (of the next step), steps, failed }; always the same table.
+function Simulation:read()
+    return self.clocks:read(self.now)
+end
+
+-- Returns a variable of all cells, or of a box { i, j, k, nx, ny, nz } of them, as numbers from 0
+-- on, x fastest. Waits.
+function Simulation:field(name, box)
+    local g = self.grid
+    return variables.read(self, name,
+        box or { i = 0, j = 0, k = 0, nx = g.nx, ny = g.ny, nz = g.nz })
+end
+
+local across = { x = { 'y', 'z', 'i' }, y = { 'x', 'z', 'j' }, z = { 'x', 'y', 'k' } }
+
+-- Returns the slice across an axis through a place, by default the middle: { data = numbers from 0
+-- on, nx, ny, x, y = { low, high }, axes = the names of these two }.
+function Simulation:slice(name, axis, place)
+    local g, of = self.grid, across[axis]
+    if not of then errors.argument("volume: slice across '%s', must be x, y or z", axis) end
+    local box = { i = 0, j = 0, k = 0, nx = g.nx, ny = g.ny, nz = g.nz }
+    box['n' .. axis], box[of[3]] = 1, g:cell(axis, place or 0.5 * (g[axis][1] + g[axis][2]))
+    return { data = self:field(name, box), nx = g['n' .. of[1]], ny = g['n' .. of[2]],
+        x = g[of[1]], y = g[of[2]], axes = { of[1], of[2] } }
+end
+
+-- Returns the sum of a variable over all cells times their size, in double.
+function Simulation:integral(name)
+    local g, sum = self.grid, 0
+    local data = self:field(name)
+    for k = 0, g.cells - 1 do sum = sum + data[k] end
+    return sum * g.dx * g.dy * g.dz
+end
+
+-- Says why there is no next step.
+function Simulation:why_failed()
+    local rate = self.now.rate
+    if self.dt and rate < math.huge and rate * self.dt > 1 then
+        return ('dt = %g is unstable: it must be at most %.6g'):format(self.dt, 1 / rate)
+    end
+    return 'a cell holds no state of the equations'
+end
+
+-- Returns the bytes that a step cannot do without moving, for each cell: see progress.lua.
+function Simulation:bytes_per_cell()
+    return 2 * #self.scheme.fields * self.fields.element
+end
+
+function Simulation:__tostring()
+    return ('%s of %s in %s on %s\nt = %.6g after %.0f steps, cfl %g'):format(tostring(self.grid),
+        self.scheme.name, self.precision, table.concat(tables.column(self.devices, 'name'), ', '),
+        self.now.t, self.now.steps, self.cfl)
+end
+
+-- Frees everything on the devices. These stay open.
+function Simulation:release()
+    for _, plan in pairs(self.plans) do plan:release() end
+    for _, launches in ipairs(self.launches) do
+        for _, launch in pairs(launches) do launch:release() end
+    end
+    self.clocks:release()
+    self.maxima:release()
+    self.fields:release()
+end
+
+return simulation

@@ -1,0 +1,139 @@
+-- The state of a volume: slabs of slices along z, each on its device with two buffers, `now` and
+-- `other`, between which steps go. A slice has its fields one behind the other, each of ny rows of
+-- `stride` elements, and two slices on either side of a slab are room for those of other slabs
+-- (kernels/volume/volume.h).
+
+local crossing = require 'mare.links.crossing'
+local errors = require 'bindings.errors'
+local memory = require 'bindings.memory'
+local replicas = require 'mare.array.replicas'
+local state = require 'mare.array.state'
+
+local slabs = {}
+
+local Slabs, Slab = {}, {}
+Slabs.__index, Slab.__index = Slabs, Slab
+
+local reach, alignment = 2, 8       -- elements of a row begin at multiples of 32 bytes
+
+-- Whether the slab lies on this device.
+function Slab:is_on(device) return rawequal(self.device, device) end
+
+-- Returns the first element of a field of slice k of the slab.
+function Slab:offset(field, k)
+    return ((k + reach) * self.fields + field) * self.plane
+end
+
+local buffers = { now = 'state', other = 'scratch' }
+
+local function new_slab(self, own, device)
+    local stride = math.ceil(self.grid.nx / alignment) * alignment
+    local slab = setmetatable({ device = device, k0 = own.k0, nz = own.nz, fields = #self.names,
+        stride = stride, plane = stride * self.grid.ny }, Slab)
+    local count = (own.nz + 2 * reach) * slab.fields * slab.plane
+    local bytes = count * self.element
+    if bytes > device.info.max_buffer then
+        errors.argument('volume: a slab needs a buffer of %.1f GiB on %s: more --slabs are wanted',
+            bytes / 2 ^ 30, device.name)
+    end
+    for name, label in pairs(buffers) do
+        slab[name] = device:buffer { type = self.precision, count = count,
+            label = ('%s of slab %d'):format(label, own.index) }
+        slab[name]:fill(0)
+    end
+    return slab
+end
+
+-- Makes what copies two slices to the slab above or below.
+local function new_copies(self, to, from, is_above)
+    local slices = reach * to.fields * to.plane
+    for name in pairs(buffers) do
+        table.insert(self.copies[name], crossing.new(to[name], from[name], 'copy', {
+            offset = to:offset(0, is_above and -reach or to.nz),
+            src_offset = from:offset(0, is_above and from.nz - reach or 0), count = slices }))
+    end
+end
+
+-- Allocates. desc: { grid, names = of the fields, precision, count = of slabs, devices, is_around =
+-- whether the domain goes around along z }. Slabs go to the devices in turn.
+function slabs.new(desc)
+    local list, used = {}, {}
+    local self = setmetatable({ grid = desc.grid, names = desc.names, precision = desc.precision,
+        element = state.bytes[desc.precision], devices = {}, list = list, states = list,
+        copies = { now = {}, other = {} } }, Slabs)
+    for k, own in ipairs(desc.grid:slabs(desc.count)) do
+        local device = desc.devices[(k - 1) % #desc.devices + 1]
+        self.list[k] = new_slab(self, own, device)
+        if not used[device] then table.insert(self.devices, device) end
+        used[device] = true
+    end
+    local n = desc.count
+    for k = 1, n > 1 and (desc.is_around and n or n - 1) or 0 do
+        local low, high = self.list[k], self.list[k % n + 1]
+        new_copies(self, high, low, true)
+        new_copies(self, low, high, false)
+    end
+    return self
+end
+
+-- Brings the outermost slices of slabs beside those of the others, of buffer `which`.
+function Slabs:exchange(which)
+    local list = self.copies[which]
+    for k = 1, #list do list[k]:run() end
+end
+
+-- Computes slice k of the grid into host memory.
+local function compute_slice(self, slab, data, put, value, k)
+    for j = 0, self.grid.ny - 1 do
+        for i = 0, self.grid.nx - 1 do
+            put(data, j * slab.stride + i, slab.plane, value(i, j, k))
+        end
+    end
+end
+
+-- Fills buffer `now` of a slab: value(i, j, k) returns what the fields are in a cell of the grid.
+function Slabs:fill(slab, value)
+    local put, count = state.putter(#self.names), slab.fields * slab.plane
+    local host = slab.device:host { type = self.precision, count = count }
+    local data = host:pointer()
+    for at = 0, count - 1 do data[at] = 0 end           -- the padding behind rows
+    for k = 0, slab.nz - 1 do
+        compute_slice(self, slab, data, put, value, slab.k0 + k)
+        slab.now:upload(data, { offset = slab:offset(0, k), count = count })
+    end
+    host:release()
+end
+
+-- Brings a field of a box of cells to the host, of buffer `which`. box: { i, j, k = its first cell,
+-- nx, ny, nz }. Returns its numbers from 0 on, x fastest. Waits.
+function Slabs:read(field, box, which)
+    local data, size = memory.array(self.precision, box.nx * box.ny * box.nz), self.element
+    for _, slab in ipairs(self.list) do
+        local low = math.max(box.k, slab.k0)
+        local high = math.min(box.k + box.nz, slab.k0 + slab.nz)
+        if low < high then
+            slab[which]:download_region(data, {
+                width = box.nx * size, height = box.ny, depth = high - low,
+                src_offset = (slab:offset(field, low - slab.k0) + box.j * slab.stride + box.i)
+                    * size,
+                src_pitch = slab.stride * size, src_slice = slab.fields * slab.plane * size,
+                dst_offset = (low - box.k) * box.nx * box.ny * size, dst_pitch = box.nx * size,
+                dst_slice = box.nx * box.ny * size,
+            })
+        end
+    end
+    return data
+end
+
+-- Makes memory of which each device has a copy: see array/replicas.lua, which reads of this what it
+-- reads of fields.
+function Slabs:replicate(desc) return replicas.new(self, desc) end
+
+function Slabs:release()
+    for name in pairs(buffers) do
+        for _, copy in ipairs(self.copies[name]) do copy:release() end
+        for _, slab in ipairs(self.list) do slab[name]:release() end
+    end
+end
+
+return slabs

@@ -1,0 +1,71 @@
+-- Variables of a volume by their names, on the host: the unknowns, the primitive variables of the
+-- equation, whose vectors have components u_x, u_y and u_z, and those that it lists with a function
+-- of one cell.
+
+local errors = require 'bindings.errors'
+local lua_code = require 'mare.schemes.lua_code'
+local memory = require 'bindings.memory'
+local tables = require 'bindings.tables'
+
+local variables = {}
+
+-- Returns { name, long_name, units, plane = of an unknown, result = of scheme.functions.primitive,
+-- value = function }, by name and in order.
+function variables.of(scheme)
+    local list = {}
+    local function add(v)
+        if not list[v.name] then list[#list + 1], list[v.name] = v, v end
+    end
+    local planes = {}
+    for k, name in ipairs(scheme.fields) do planes[name] = k - 1 end
+    for _, v in ipairs(scheme.variables) do
+        add { name = v.name, long_name = v.long_name, units = v.units, plane = planes[v.name],
+            value = v.value }
+    end
+    local has_own = scheme.functions and scheme.functions.primitive
+    for k, field in ipairs(has_own and lua_code.fields_of(scheme.equation.given) or {}) do
+        add { name = field.name, result = k }
+    end
+    return list
+end
+
+-- Returns what is known of a variable.
+function variables.find(scheme, name)
+    local list = variables.of(scheme)
+    return list[name] or errors.argument("volume: no variable '%s' (there are: %s)", tostring(name),
+        table.concat(tables.column(list, 'name'), ', '))
+end
+
+-- Returns a function that computes a variable of the unknowns of a cell.
+local function evaluator(scheme, v)
+    local p = lua_code.parameter_values(scheme.equation.parameters, scheme.numbers)
+    if v.result then
+        return function(...)
+            local q = lua_code.values_of(scheme.equation.unknowns, ...)
+            return (select(v.result, scheme.functions.primitive(q, p)))
+        end
+    end
+    return function(...)
+        local q = {}
+        for k, name in ipairs(scheme.fields) do q[name] = (select(k, ...)) end
+        return v.value(q, tables.merged(scheme.numbers, p))
+    end
+end
+
+-- Returns a variable of a box of cells: numbers from 0 on, x fastest. Waits.
+function variables.read(sim, name, box)
+    local scheme, fields = sim.scheme, sim.fields
+    local v = variables.find(scheme, name)
+    local which = sim.now.steps % 2 == 0 and 'now' or 'other'
+    if v.plane then return fields:read(v.plane, box, which) end
+    local value, planes, count = evaluator(scheme, v), {}, box.nx * box.ny * box.nz
+    for k = 1, #scheme.fields do planes[k] = fields:read(k - 1, box, which) end
+    local data, cell = memory.array(sim.precision, count), {}
+    for at = 0, count - 1 do
+        for k = 1, #planes do cell[k] = planes[k][at] end
+        data[at] = value(unpack(cell))
+    end
+    return data
+end
+
+return variables

@@ -1,0 +1,60 @@
+-- A blast in a gas at rest without pressure, an eighth of it, with walls in its planes of symmetry:
+-- the shock runs out as r = (E t^2 / (alpha rho))^(1/5), with alpha = 0.851 for gamma = 1.4 (Sedov
+-- 1959, Similarity and Dimensional Methods in Mechanics, chapter 4). Here E = alpha, rho = 1.
+
+local mare = require 'mare'
+
+local o = mare.options {
+    title = 'Blast',
+    help = 'A strong blast in three dimensions; compared with the exact radius of its shock.',
+    mare.volume.options, mare.equations.options,
+    { name = 't-end', default = 0.5 },
+    { name = 'nx', default = 64 },
+    { name = 'ny', default = 64 },
+    { name = 'nz', default = 64 },
+    { name = 'slice-at', default = 0 },
+    { name = 'image', default = 'sedov.png' },
+}
+
+local gamma, total = 1.4, 0.851072          -- the energy of the whole blast
+
+local scheme = mare.volume.euler { gamma = gamma, options = o }
+
+local side = 1.2
+local grid = mare.volume.grid { nx = o.nx, ny = o.ny, nz = o.nz, x = { 0, side }, y = { 0, side },
+    z = { 0, side } }
+
+-- An eighth of the energy lies in the first two cells along each axis.
+local room = 8 * grid.dx * grid.dy * grid.dz
+local hot = (gamma - 1) * total / 8 / room
+
+local function initial(x, y, z)
+    local is_hot = x < 2 * grid.dx and y < 2 * grid.dy and z < 2 * grid.dz
+    return 1, 0, 0, 0, is_hot and hot or 1e-5
+end
+
+local walls = { west = 'reflective', south = 'reflective', low = 'reflective', east = 'outflow',
+    north = 'outflow', high = 'outflow' }
+
+local result = {}
+result.sim = mare.volume {
+    title = 'Blast', options = o, grid = grid, scheme = scheme, initial = initial,
+    boundaries = walls, picture = { variable = 'rho', label = 'density' },
+}
+
+-- Returns where along x the density is half of its largest on the outer flank of the shock.
+local function radius_in(sim)
+    local rho = sim:field('rho', { i = 0, j = 0, k = 0, nx = o.nx, ny = 1, nz = 1 })
+    local most, at = 0, 0
+    for i = 0, o.nx - 1 do
+        if rho[i] > most then most, at = rho[i], i end
+    end
+    local half = 0.5 * (most + 1)
+    while at < o.nx - 1 and rho[at + 1] > half do at = at + 1 end
+    return grid:centre('x', at) + grid.dx * (rho[at] - half) / (rho[at] - rho[at + 1])
+end
+
+local found, exact = radius_in(result.sim), result.sim.now.t ^ 0.4
+if not o.quiet then print(('radius of the shock %.4f, exact %.4f'):format(found, exact)) end
+result.error = math.abs(found / exact - 1)
+return result

@@ -1,0 +1,113 @@
+-- Simulations in three dimensions, of the equation of the scenario sound: one program
+-- for all of them.
+
+local fails = require 'tests.fails'
+local home = require 'bindings.home'
+local mare = require 'mare'
+local netcdf = require 'bindings.netcdf'
+
+require 'tests.share'()
+
+local device = os.getenv 'MARE_TEST_DEVICE' or 'auto'
+local folder = os.getenv 'TMPDIR' or '/tmp'
+
+-- Returns what the scenario returns, with these options.
+local function run(values)
+    local options = mare.options
+    local source = options.source
+    values.device, values.quiet, values.precision = device, true, 'double'
+    options.source, options.program = values, 'sound'
+    local ok, result = pcall(dofile, home.root .. '/scenarios/sound.lua')
+    options.source = source
+    if not ok then error(result, 0) end
+    return result
+end
+
+local scheme        -- of the first run
+
+local function cube(n) return { nx = n, ny = n, nz = n, image = 'none' } end
+
+-- Makes a simulation of waves that have no symmetry, and takes five steps. Returns its pressure.
+local function waves(desc)
+    local sim = mare.volume.simulation { scheme = scheme, boundaries = desc.boundaries,
+        slabs = desc.slabs, first = desc.first, options = { device = device, precision = 'double' },
+        grid = { nx = 12, ny = 10, nz = 12, x = { 0, 1 }, y = { 0, 1 }, z = { 0, 1 } },
+        initial = desc.initial or function(x, y, z)
+            return math.sin(6 * x + 4 * y - 5 * z) + x, z, x * y, y - x
+        end }
+    local before = sim:integral 'p'
+    sim:aim(1)
+    sim:step(5)
+    sim:read()
+    local p, sum = sim:field 'p', sim:integral 'p'
+    assert.equal(5, sim.now.steps)
+    sim:release()
+    return p, sum - before
+end
+
+local function same(a, b, place)
+    for at = 0, 12 * 10 * 12 - 1 do
+        if a[at] ~= b[place and place(at) or at] then return false end
+    end
+    return true
+end
+
+describe('a volume', function()
+    it('has the second order, and writes files and pictures', function()
+        local out, gif = folder .. '/volume.nc', folder .. '/volume.gif'
+        local coarse = run(cube(12))
+        local o = cube(24)
+        o.out, o.film, o.frames, o.film_width = out, gif, 1, 200
+        o.slice = 'y'
+        local fine = run(o)
+        scheme = fine.sim.scheme
+        assert.is_true(fine.error < coarse.error / 3, fine.error)
+        local file = netcdf.open(out)
+        assert.same({ 2, 24, 24, 24 }, file:variable('v_z').shape)
+        assert.same({ 'time', 'z', 'y', 'x' }, file:variable('p').dimensions)
+        local p, now = file:get('p', { 1, 3, 2, 1 }, { 1, 1, 1, 1 }), fine.sim:field 'p'
+        assert.equal(now[1 + 24 * (2 + 24 * 3)], p[0])
+        file:close()
+        assert.is_true(os.remove(out) and os.remove(gif))
+    end)
+
+    it('keeps its bits in slabs, and what is conserved', function()
+        local whole, change = waves { boundaries = 'reflective' }
+        assert.is_true(math.abs(change) < 1e-14, change)
+        assert.is_true(same(whole, (waves { boundaries = 'reflective', slabs = 3 })))
+        local around = waves { boundaries = 'periodic' }
+        assert.is_false(same(whole, around))
+        assert.is_true(same(around, (waves { boundaries = 'periodic', slabs = 2 })))
+        waves { boundaries = 'outflow' }
+    end)
+
+    it('gives the transposed bits of a transposed problem', function()
+        local a = waves { boundaries = 'reflective' }
+        local b = waves { boundaries = 'reflective', first = 'z', initial = function(x, y, z)
+            return math.sin(6 * z + 4 * y - 5 * x) + z, y - z, z * y, x
+        end }
+        assert.is_true(same(a, b, function(at)
+            local i, j, k = at % 12, math.floor(at / 12) % 10, math.floor(at / 120)
+            return k + 12 * (j + 10 * i)
+        end))
+    end)
+
+    it('refuses what it cannot do', function()
+        local function refuse(changes, text)
+            local desc = { scheme = scheme, boundaries = 'periodic', initial = function() end,
+                grid = { nx = 8, ny = 8, nz = 8, x = { 0, 1 }, y = { 0, 1 }, z = { 0, 1 } } }
+            for name, value in pairs(changes) do desc[name] = value end
+            fails(function() mare.volume.simulation(desc) end, nil, text)
+        end
+        refuse({ scheme = mare.euler {} }, 'dimensions = 3')
+        refuse({ boundaries = { west = 'fixed' } }, 'boundary west = fixed')
+        refuse({ boundaries = 'open' }, 'boundary west = open')
+        refuse({ first = 'y' }, "first = 'y'")
+        refuse({ slabs = 3 }, 'each needs at least 4')
+        refuse({ grid = { nx = 8 } }, 'nx and x')
+        fails(function()
+            mare.equations { dimensions = 3, fields = { 'u' }, flux = function(q) return q.u end,
+                speed = function() return 1, 1 end, source = function() return 1 end }
+        end, 'MARE_ERROR_ARGUMENT', 'sources')
+    end)
+end)

@@ -61,6 +61,16 @@ function M.open(device, share, label)
     return class.wrap(owner, borrowed(owner[0], device))
 end
 
+-- h:buffer(): all of host memory as a buffer of its device, which kernels use where it is. What
+-- they have written h.data shows after device:wait() or stream:wait(). It keeps the memory.
+--     local h = device:host { type = 'float', count = n }
+--     kernel { y = h:buffer(), global = n }
+function memory.methods:buffer()
+    local owner = class.own()
+    mare.create(C.mare_host_buffer, self.handle, mare.types[self.type], owner)
+    return class.wrap(owner, borrowed(owner[0], self.device))
+end
+
 -- The variable of that name of a program.
 function M.of_program(program, name, type_name)
     local owner = class.own()

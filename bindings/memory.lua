@@ -10,7 +10,7 @@ local host_array = require 'bindings.host_array'
 
 local C = mare.C
 local class = handle.class('host memory', 'mare_host', C.mare_host_release)
-local M = { is_host = class.is }
+local M = { is_host = class.is, methods = class.methods }
 
 -- Garbage-collection debt of a device: the bytes that were made there and not released by hand
 -- since the last collection. Lua's collector sees a few hundred bytes where an object holds
@@ -116,16 +116,21 @@ function M.create(device, size, create, ...)
     mare.create(create, device.handle, ...)
 end
 
+local host_fields = { type = mare.types, count = 'number', size = 'number', label = 'string',
+    managed = 'boolean' }
+
 -- d:host { type = 'float', count = n }: memory that the device reads and writes directly.
--- h.data[0] to h.data[n - 1] are its elements, h:pointer() is a pointer without checks.
+-- h.data[0] to h.data[n - 1] are its elements, h:pointer() is a pointer without checks, h:buffer()
+-- a buffer for kernels. managed = true: its pages move to where they are used, to the host or to
+-- the device; MARE_ERROR_UNAVAILABLE where the vendor has none.
 function M.host(device, options)
     local what = handle.title('host memory', options)
-    errors.fields(what, options,
-                  { type = mare.types, count = 'number', size = 'number', label = 'string' })
+    errors.fields(what, options, host_fields)
     local type_name, element, size = M.shape(what, options)
     local label = options.label or 'host memory'
     local owner = class.own()
-    M.create(device, size, C.mare_host_create, size, label, owner)
+    M.create(device, size, options.managed and C.mare_host_create_managed or C.mare_host_create,
+        size, label, owner)
     local self = class.wrap(owner, {
         label = label, type = type_name, size = size, count = size / element, device = device,
     })

@@ -112,6 +112,7 @@ typedef struct mr_backend {
     /* else it takes every language, and "auto" does not choose it */
     bool runs_kernels;
     bool has_compiler;              /* else it takes the programs that came with it alone */
+    bool maps_host;                 /* buffer_adopt takes addresses of such host memory */
     bool splits_memory;             /* a part of it is an address within, which costs less */
     bool runs_together;             /* all groups of a launch at the same time, where asked to */
     bool orders_devices;            /* a stream waits for events of all its devices */
@@ -131,6 +132,8 @@ typedef struct mr_backend {
     void (*buffer_free)(mr_native device, mr_native buffer);
     mare_status (*host_alloc)(mr_native device, uint64_t size, mr_native *out, void **data);
     void (*host_free)(mr_native device, mr_native host);
+    /* Optional: memory whose pages move to where they are used, which buffer_free frees. */
+    mare_status (*managed_alloc)(mr_native device, uint64_t size, mr_native *out, void **data);
 
     /* Queued on `stream`. `blocking`: return when the host memory may be reused (write) or holds
      * the data (read). */

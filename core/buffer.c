@@ -104,6 +104,7 @@ static void disown(mare_buffer *buffer) {
     (buffer->is_opened ? backend->share_close : backend->buffer_disown)(device->native,
                                                                         buffer->native);
     mare_program_release(buffer->program);
+    mare_host_release(buffer->host);
     free(buffer);
 }
 
@@ -392,8 +393,18 @@ mare_status mare_buffer_fill(mare_buffer *buffer, uint64_t offset, uint64_t size
 
 /* ---- pinned host memory ---- */
 
-mare_status mare_host_create(mare_device *device, uint64_t size, const char *label,
-                             mare_host **out) {
+static mare_status allocate(mare_host *host) {
+    const mare_device *device = host->device;
+    const mr_backend *backend = device->backend;
+    if (!host->is_managed)
+        return backend->host_alloc(device->native, host->size, &host->native, &host->data);
+    if (!backend->managed_alloc)
+        return mr_fail(MARE_ERROR_UNAVAILABLE, "%s has no managed memory", device->info.name);
+    return backend->managed_alloc(device->native, host->size, &host->native, &host->data);
+}
+
+static mare_status create_host(mare_device *device, uint64_t size, const char *label,
+                               bool is_managed, mare_host **out) {
     if (out) *out = NULL;
     if (!device || !out)
         return mr_fail(MARE_ERROR_ARGUMENT, "mare_host_create: device and out are required");
@@ -406,9 +417,9 @@ mare_status mare_host_create(mare_device *device, uint64_t size, const char *lab
     if (!host) return MARE_ERROR_MEMORY;
     host->device = device;
     host->size = host->object.bytes = size;
+    host->is_managed = is_managed;
     mare_status status = mr_device_alive(device);
-    if (status == MARE_OK)
-        status = device->backend->host_alloc(device->native, size, &host->native, &host->data);
+    if (status == MARE_OK) status = allocate(host);
     if (status != MARE_OK) {
         mr_object_delete(&host->object);
         mr_annotate(status, "host memory '%s' of %llu bytes", label, (ull)size);
@@ -419,6 +430,16 @@ mare_status mare_host_create(mare_device *device, uint64_t size, const char *lab
     return MARE_OK;
 }
 
+mare_status mare_host_create(mare_device *device, uint64_t size, const char *label,
+                             mare_host **out) {
+    return create_host(device, size, label, false, out);
+}
+
+mare_status mare_host_create_managed(mare_device *device, uint64_t size, const char *label,
+                                     mare_host **out) {
+    return create_host(device, size, label, true, out);
+}
+
 void mare_host_retain(mare_host *host) {
     if (host) mr_object_retain(&host->object);
 }
@@ -426,7 +447,8 @@ void mare_host_retain(mare_host *host) {
 void mare_host_release(mare_host *host) {
     if (!host || !mr_object_unref(&host->object)) return;
     mare_device *device = host->device;
-    device->backend->host_free(device->native, host->native);
+    const mr_backend *backend = device->backend;
+    (host->is_managed ? backend->buffer_free : backend->host_free)(device->native, host->native);
     mr_object_delete(&host->object);
     mare_device_release(device);
 }
@@ -434,3 +456,40 @@ void mare_host_release(mare_host *host) {
 void *mare_host_data(mare_host *host) { return host ? host->data : NULL; }
 
 uint64_t mare_host_size(const mare_host *host) { return host ? host->size : 0; }
+
+static mare_status adopt_host(mare_host *host, mare_buffer *buffer) {
+    const mare_device *device = host->device;
+    if (!device->backend->maps_host)
+        return mr_fail(MARE_ERROR_UNAVAILABLE, "kernels of %s cannot use memory of the host",
+                       device->info.name);
+    MR_TRY(mr_device_alive(device));
+    return device->backend->buffer_adopt(device->native, (uintptr_t)host->data, host->size,
+                                         &buffer->native);
+}
+
+mare_status mare_host_buffer(mare_host *host, uint32_t type, mare_buffer **out) {
+    if (out) *out = NULL;
+    if (!host || !out)
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_host_buffer: host and out are required");
+    const char *label = host->object.label;
+    const size_t element = mare_type_size((mare_type)type);
+    if (!element || host->size % element)
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "host memory '%s': %llu bytes cannot be elements of type %u", label,
+                       (ull)host->size, type);
+    mare_buffer *buffer = mr_object_new_on_line(sizeof *buffer, "buffer", label);
+    if (!buffer) return MARE_ERROR_MEMORY;
+    buffer->device = host->device;
+    buffer->size = host->size;
+    buffer->type = type;
+    mare_status status = adopt_host(host, buffer);
+    if (status != MARE_OK) {
+        mr_object_delete(&buffer->object);
+        return mr_device_note(host->device, mr_annotate(status, "host memory '%s'", label));
+    }
+    buffer->host = host;
+    mare_host_retain(host);
+    mare_device_retain(buffer->device);
+    *out = buffer;
+    return MARE_OK;
+}

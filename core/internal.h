@@ -83,6 +83,7 @@ struct mare_buffer {
     atomic_bool is_lent;            /* was a tensor: others may still use it after its release */
     mare_tensor *tensor;            /* whose memory it is; NULL: no tensor's */
     mare_program *program;          /* whose variable it is; NULL: no program's */
+    mare_host *host;                /* whose memory it is; NULL: no host memory's */
 };
 typedef struct mr_leaving mr_leaving;   /* tensor.c */
 struct mare_host {
@@ -91,6 +92,7 @@ struct mare_host {
     mr_native native;
     void *data;
     uint64_t size;
+    bool is_managed;
 };
 struct mare_stream {
     mr_object object;

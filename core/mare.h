@@ -4,17 +4,13 @@
  *
  * How to use it, in order
  *   mare_device_open("auto", &device);
- *   mare_buffer_create(device, &(mare_buffer_desc){ .size = bytes, .label = "x" }, &x);
+ *   mare_buffer_create(device, &(mare_buffer_desc){ .size = bytes }, &x);
  *   mare_buffer_upload(x, 0, host, bytes, NULL);
- *   mare_program_create(device, &(mare_program_desc){ .source = text, .name = "f.krn" },
- *                       &program);
- *   mare_kernel_create(program, "scale", &kernel);
- *   mare_launch_create(kernel, &launch);
- *   mare_launch_set_buffer(launch, 0, x);
- *   mare_launch_set_real(launch, 1, 2.0);
+ *   mare_program_create(device, &(mare_program_desc){ .source = text, .name = "f" }, &program);
+ *   mare_kernel_create(program, "scale", &kernel), mare_launch_create(kernel, &launch);
+ *   mare_launch_set_buffer(launch, 0, x), mare_launch_set_real(launch, 1, 2.0);
  *   mare_launch_set_shape(launch, (uint32_t[3]){ n, 1, 1 }, NULL);
- *   mare_launch_run(launch, NULL);
- *   mare_buffer_download(x, 0, host, bytes, NULL);
+ *   mare_launch_run(launch, NULL), mare_buffer_download(x, 0, host, bytes, NULL);
  *
  * Conventions
  *   Status   A function that can fail returns mare_status; MARE_OK is 0. Its result comes last,
@@ -71,8 +67,7 @@ typedef enum mare_status {
     MARE_ERROR_UNAVAILABLE,         /* a back end, device, library or feature is not there */
     MARE_ERROR_BUILD,               /* a program did not compile or link */
     MARE_ERROR_DEVICE,              /* a vendor call failed */
-    /* the device faulted; its objects are dead and can only be released */
-    MARE_ERROR_LOST,
+    MARE_ERROR_LOST,                /* the device faulted; its objects can only be released */
     MARE_ERROR_IO,                  /* a file could not be read or written */
     MARE_ERROR_SCRIPT,              /* a Lua script raised an error of its own */
     MARE_ERROR_STATE,               /* a simulation has come to an invalid state */
@@ -207,8 +202,7 @@ typedef struct mare_buffer mare_buffer;
 
 typedef struct mare_buffer_desc {
     uint64_t size;                  /* bytes, required, > 0 */
-    /* mare_type; when set, a kernel argument must point to this type */
-    uint32_t type;
+    uint32_t type;                  /* mare_type; when set, kernel arguments must point to it */
     uint32_t flags;                 /* must be 0 */
     const char *label;              /* shown in errors and reports */
     uint64_t reserved[4];
@@ -291,10 +285,16 @@ typedef struct mare_host mare_host;
 
 mare_status mare_host_create(mare_device *device, uint64_t size, const char *label,
                              mare_host **out);
+/* The same of pages that move to where they are used; MARE_ERROR_UNAVAILABLE where it has none. */
+mare_status mare_host_create_managed(mare_device *device, uint64_t size, const char *label,
+                                     mare_host **out);
 void mare_host_retain(mare_host *host);
 void mare_host_release(mare_host *host);
 void *mare_host_data(mare_host *host);      /* begins with a page */
 uint64_t mare_host_size(const mare_host *host);
+/* All of it as a buffer, which keeps it: kernels use it where it is, and what they wrote is there
+ * once they were waited for. MARE_ERROR_UNAVAILABLE on OpenCL, which allows no kernel that. */
+mare_status mare_host_buffer(mare_host *host, uint32_t type, mare_buffer **out);
 
 /* ---- streams and events ---- */
 

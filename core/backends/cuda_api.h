@@ -155,6 +155,7 @@ mare_status mr_cuda_buffer_alloc(mr_native device, uint64_t size, mr_native *out
 void mr_cuda_buffer_free(mr_native device, mr_native buffer);
 mare_status mr_cuda_host_alloc(mr_native device, uint64_t size, mr_native *out, void **data);
 void mr_cuda_host_free(mr_native device, mr_native host);
+mare_status mr_cuda_managed_alloc(mr_native device, uint64_t size, mr_native *out, void **data);
 mare_status mr_cuda_write(mr_native device, mr_native stream, mr_native dst, const void *src,
                           const mare_region *r, int blocking);
 mare_status mr_cuda_read(mr_native device, mr_native stream, void *dst, mr_native src,

@@ -48,6 +48,20 @@ void mr_cuda_host_free(mr_native device, mr_native host) {
     mr_cuda_leave(pushed);
 }
 
+mare_status mr_cuda_managed_alloc(mr_native device, uint64_t size, mr_native *out, void **data) {
+    bool pushed;
+    unsigned long long address = 0;
+    MR_TRY(mr_cuda_enter(device, &pushed));
+    mare_status status =
+        mr_cuda_check(mr_cu.cuMemAllocManaged(&address, size, MR_CU_MEM_ATTACH_GLOBAL),
+                      "cuMemAllocManaged(%llu bytes)", (unsigned long long)size);
+    mr_cuda_leave(pushed);
+    if (status != MARE_OK) return status;
+    out->u64 = address;
+    *data = (void *)(uintptr_t)address;
+    return MARE_OK;
+}
+
 /* ---- regions ---- */
 
 /* The two ends of a copy: `host` NULL means that this end is the device address. */

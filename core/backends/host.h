@@ -48,7 +48,8 @@ void mr_host_device_close(mr_native device, bool is_lost);
 #define MR_HOST_ENTRIES                                                                            \
     .device_wait = mr_host_device_wait, .buffer_alloc = mr_host_buffer_alloc,                      \
     .buffer_free = mr_host_buffer_free, .host_alloc = mr_host_pinned_alloc,                        \
-    .host_free = mr_host_buffer_free, .write = mr_host_write_box, .read = mr_host_read_box,        \
+    .host_free = mr_host_buffer_free, .managed_alloc = mr_host_pinned_alloc, .maps_host = true,    \
+    .write = mr_host_write_box, .read = mr_host_read_box,                                          \
     .read_row = mr_host_read_row, .copy = mr_host_copy, .fill = mr_host_fill,                      \
     .stream_create = mr_host_stream_create, .stream_destroy = mr_host_stream_destroy,              \
     .stream_wait = mr_host_stream_wait, .stream_flush = mr_host_stream_wait,                       \

@@ -1,6 +1,6 @@
 /* code.c - programs as code: what a compiler makes of one runs again as a program from code; of
- * what a device has not, it says so; the shape of a launch in the profile. On CUDA also variables
- * and an instance of a template. */
+ * what a device has not, it says so; the shape of a launch in the profile; kernels on memory of the
+ * host. On CUDA also variables and an instance of a template. */
 #include "devices.h"
 
 static const char source[] =
@@ -8,28 +8,64 @@ static const char source[] =
 
 enum { COUNT = 10, GROUP = 4 };
 
-/* Runs a kernel of (out, n) and tells what it has put into the last element. */
-static int run(mare_device *device, mare_program *program, const char *name) {
+/* Runs a kernel of (out, n). */
+static void put(mare_program *program, const char *name, mare_buffer *out, uint32_t count) {
     mare_kernel *kernel = NULL;
     mare_launch *launch = NULL;
+    if (CHECK_OK(mare_kernel_create(program, name, &kernel)) &&
+        CHECK_OK(mare_launch_create(kernel, &launch))) {
+        CHECK_OK(mare_launch_set_buffer(launch, 0, out));
+        CHECK_OK(mare_launch_set_int(launch, 1, count));
+        CHECK_OK(mare_launch_set_shape(launch, (uint32_t[3]){ count, 1, 1 },
+                                       (uint32_t[3]){ GROUP, 1, 1 }));
+        CHECK_OK(mare_launch_run(launch, NULL));
+    }
+    mare_launch_release(launch);
+    mare_kernel_release(kernel);
+}
+
+/* Tells what such a kernel has put into the last element. */
+static int run(mare_device *device, mare_program *program, const char *name) {
     mare_buffer *out = NULL;
     const mare_buffer_desc ints = { .size = 4 * COUNT, .type = MARE_TYPE_INT32, .label = "out" };
     int32_t got[COUNT] = { 0 };
     CHECK_OK(mare_buffer_create(device, &ints, &out));
     CHECK_OK(mare_buffer_fill(out, 0, 4 * COUNT, "\0", 1, NULL));
-    if (CHECK_OK(mare_kernel_create(program, name, &kernel)) &&
-        CHECK_OK(mare_launch_create(kernel, &launch))) {
-        CHECK_OK(mare_launch_set_buffer(launch, 0, out));
-        CHECK_OK(mare_launch_set_int(launch, 1, COUNT));
-        CHECK_OK(mare_launch_set_shape(launch, (uint32_t[3]){ COUNT, 1, 1 },
-                                       (uint32_t[3]){ GROUP, 1, 1 }));
-        CHECK_OK(mare_launch_run(launch, NULL));
-        CHECK_OK(mare_buffer_download(out, 0, got, sizeof got, NULL));
-    }
-    mare_launch_release(launch);
-    mare_kernel_release(kernel);
+    put(program, name, out, COUNT);
+    CHECK_OK(mare_buffer_download(out, 0, got, sizeof got, NULL));
     mare_buffer_release(out);
     return got[COUNT - 1];
+}
+
+/* Kernels write into memory of the host, pinned or managed, 1 MB of it. */
+static void maps_host(mare_device *device, const mare_device_info *info, mare_program *program,
+                      bool is_managed) {
+    enum { MANY = 1 << 18 };
+    mare_host *host = NULL;
+    mare_buffer *out = NULL;
+    const mr_backend *backend = backend_of(info);
+    if (is_managed && !backend->managed_alloc) {
+        CHECK_FAILS(mare_host_create_managed(device, 4, "m", &host), MARE_ERROR_UNAVAILABLE, "'m'",
+                    "no managed memory");
+        return;
+    }
+    CHECK_OK((is_managed ? mare_host_create_managed : mare_host_create)(device, 4 * MANY, "h",
+                                                                        &host));
+    int32_t *words = mare_host_data(host);
+    if (!backend->maps_host) {
+        CHECK_FAILS(mare_host_buffer(host, MARE_TYPE_INT32, &out), MARE_ERROR_UNAVAILABLE, "'h'",
+                    "cannot use memory of the host");
+    } else if (CHECK_OK(mare_host_buffer(host, MARE_TYPE_INT32, &out))) {
+        words[MANY - 1] = 3;
+        put(program, "mark", out, MANY);
+        CHECK_OK(mare_device_wait(device));
+        CHECK_NUMBER(words[MANY - 1], info->runs_kernels ? MANY - 1 : 3);
+        CHECK_OK(mare_buffer_fill(out, 0, 4, "\7\0\0\0", 4, NULL));
+        CHECK_OK(mare_device_wait(device));
+        CHECK_NUMBER(words[0], 7);
+    }
+    mare_host_release(host);
+    mare_buffer_release(out);
 }
 
 /* Of the run in the profile: three groups of four. */
@@ -148,6 +184,8 @@ static void test(mare_device *device, const mare_device_info *info) {
     runs_from_code(device, info, program, "binary");
     if (is_cuda) runs_from_code(device, info, program, "ptx");
     if (is_cuda) has_templates_and_variables(device);
+    maps_host(device, info, program, false);
+    maps_host(device, info, program, true);
     refuses(device, info, program);
     if (info->keeps_programs) refuses_damaged(device, program);
     mare_program_release(program);

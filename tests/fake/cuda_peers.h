@@ -1,5 +1,11 @@
-/* cuda_peers.h - the part of the fake libcuda that is about memory of other devices and processes:
- * device 7 reaches the memory of 8. Included by cuda_driver.c, whose state it uses. */
+/* cuda_peers.h - the part of the fake libcuda that is about managed memory, and memory of other
+ * devices and processes: device 7 reaches that of 8. Included by cuda_driver.c, whose state it
+ * uses. */
+
+unsigned cuMemAllocManaged(unsigned long long *address, size_t size, unsigned flags) {
+    NEED_CONTEXT();
+    return flags == 1 ? cuMemAlloc_v2(address, size) : INVALID_VALUE;
+}
 
 unsigned cuDeviceCanAccessPeer(int *can, int device, int peer) {
     FAIL_ON_DEMAND();

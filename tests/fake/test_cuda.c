@@ -45,7 +45,8 @@ enum { N = 1000, WIDE = 5000 };     /* the fake's strided copies end at a pitch 
 struct session {
     mare_device *device;
     mare_buffer *x, *y, *view, *wide;
-    mare_host *host;
+    mare_host *host, *managed;
+    mare_buffer *mapped;
     mare_stream *stream;
     mare_device *adopted;
     mare_stream *adopted_stream;
@@ -83,6 +84,8 @@ static mare_status create_all(struct session *s) {
     STEP(mare_buffer_create(s->device, &bytes, &s->wide));
     STEP(mare_buffer_view(s->y, 400, 400, &s->view));
     STEP(mare_host_create(s->device, N * sizeof(float), "host", &s->host));
+    STEP(mare_host_create_managed(s->device, N * sizeof(float), "managed", &s->managed));
+    STEP(mare_host_buffer(s->managed, MARE_TYPE_FLOAT, &s->mapped));
     STEP(mare_stream_create(s->device, &urgent, &s->stream));
     STEP(mare_event_create(s->device, &s->start));
     return mare_event_create(s->device, &s->stop);
@@ -115,6 +118,8 @@ static void release_all(struct session *s) {
     mare_buffer_release(s->far);
     mare_device_release(s->peer);
     mare_buffer_release(s->adopted_buffer);
+    mare_buffer_release(s->mapped);
+    mare_host_release(s->managed);
     mare_stream_release(s->adopted_stream);
     mare_device_release(s->adopted);
     mare_plan_release(s->plan);
@@ -160,6 +165,9 @@ static mare_status move_lines(struct session *s) {
     STEP(mare_stream_flush(s->stream));
     STEP(mare_stream_wait(s->stream));
     STEP(mare_buffer_download(s->view, 4, out, 8, NULL));
+    STEP(mare_buffer_copy(s->mapped, 0, s->y, 0, sizeof in, NULL));
+    STEP(mare_device_wait(s->device));
+    MUST(((float *)mare_host_data(s->managed))[N - 1] == N - 1);
     MUST(pinned[N - 1] == N - 1 && out[0] == 101 && out[1] == 102);
     return MARE_OK;
 }

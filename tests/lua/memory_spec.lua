@@ -38,6 +38,21 @@ describe('memory', function()
         d:release()
     end)
 
+    it('of the host is a buffer where it lies, pinned or managed, as long as that is', function()
+        for _, managed in ipairs { false, true } do
+            local h = d:host { type = 'float', count = 2 ^ 18, managed = managed }
+            local b = h:buffer()
+            assert.same({ 2 ^ 18, 'float' }, { b.count, b.type })
+            b:fill(3)
+            d:wait()
+            assert.equal(3, h.data[2 ^ 18 - 1])
+            h.data[5] = 7
+            h:release()
+            assert.equal(7, b:download()[5])
+            b:release()
+        end
+    end)
+
     it('is told per device', function()
         local b = d:buffer { size = 7000, label = 'b' }     -- as no other spec has open
         local mine

@@ -93,7 +93,7 @@ end
 
 -- ---- exact ----
 
-local size, views = 128, 10
+local size, views = record.few(128, 16), record.few(10, 2)
 
 -- Ten views for each arithmetic, down to the depth that it is used for.
 local zooms = {

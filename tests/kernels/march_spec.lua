@@ -120,8 +120,11 @@ end)
 
 for _, device in ipairs(part.devices()) do
     describe('a step in one pass on ' .. device.name, function()
-        for _, case in ipairs(sample(cases, 1)) do
+        local drawn = sample(cases, 1)
+        local some = {}         -- shapes whose programs are compiled here anyway
+        for _, case in ipairs(drawn) do
             local shape, precision, flux, limiter = unpack(case)
+            if precision == 'float' then some[#some + 1] = shape end
             local name = ('has the bits of one in two: %s, W = %d, %s'):format(
                 shape.TEAMS and 'tiles' or 'march', shape.W, precision)
             it(name, function()
@@ -137,14 +140,14 @@ for _, device in ipairs(part.devices()) do
             end)
         end
 
-        local some = sample({ cases[1][1], cases[4][1] }, 1)
+        if #some == 0 then some = sample({ cases[1][1], cases[4][1] }, 1) end
 
         it('needs no ghost cells where the domain goes around', function()
             for _, shape in ipairs(some) do
                 for _, order in ipairs(sample({ 'xy', 'yx' }, 1)) do
                     local two = new_part(device, 'float')
                     local one = new_part(device, 'float', inner_cells)
-                    two:advance(order, 0.02, part.shapes[1], 'hllc', 'mc')
+                    two:advance(order, 0.02, part.shapes[1], 'hllc', 'mc', { gravity = 0 })
                     one:one_pass(order, 0.02, shape, 'hllc', 'mc',
                         { wraps = 3, gravity = 0 })     -- and no more kernels
                     assert.equal(0, (differences(two, one)))

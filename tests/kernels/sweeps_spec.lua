@@ -60,7 +60,7 @@ end
 
 local dt = 0.4 / reference.rate(initial, nx, ny, gamma, dx, dy)
 local fluxes = tables.keys(euler.fluxes)
-local some = sample(fluxes, 1)
+local some = sample(fluxes, { 'hllc' })     -- which other tests here compile
 local bounds = { float = 2e-6, double = 4e-15 }
 local cases = {}        -- each limiter and flux, each kernel, each precision; not all combinations
 for _, order in ipairs { 'xy', 'yx' } do

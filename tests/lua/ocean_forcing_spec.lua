@@ -212,7 +212,7 @@ describe('a wind that begins', function()
     -- filter of the nonlinear one is of first order.
     local measured = { linear = 2.9e-3, nonlinear = 2.0e-5, cdklm = 2.7e-5 }
 
-    for _, scheme in ipairs(sample(schemes, 2)) do
+    for _, scheme in ipairs(sample(schemes, 1)) do
         local error_then = measured[scheme]
         it('turns the water as Ekman says, ' .. scheme, function()
             local coarse, fine = largest_error(scheme, 0.4), largest_error(scheme, 0.2)
@@ -228,7 +228,7 @@ describe('air pressure', function()
 
     -- Measured: 8e-16, 6e-16 and 1.4e-2 m2/s, of 50 m of water under 1000 Pa.
     local bounds = { linear = 5e-15, nonlinear = 5e-15, cdklm = 2e-2 }
-    for _, scheme in ipairs(sample(schemes, 2)) do
+    for _, scheme in ipairs(sample(schemes, 1)) do
         local most = bounds[scheme]
         it('is borne by the surface below, ' .. scheme, function()
             local sim = mare.simulation {

@@ -354,6 +354,8 @@ local function early_loss(sim)
 end
 
 describe('open sides have the same bits', function()
+    local it = turns(it, 2)
+
     it('on any split of a sphere', function()
         local whole = advance(basin('cdklm', nil, nil, true), 2000)
         local split = advance(basin('cdklm', { decompose = { 3, 2 } }, nil, true), 2000)

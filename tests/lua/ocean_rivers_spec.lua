@@ -45,7 +45,7 @@ describe('rivers', function()
             flow = { times = { 600, 1200, 3000 }, series = { 0, 100, 100 } } },
         { at = { 7.5e3, 6.5e3 }, flow = -30 } }
 
-    for _, scheme in ipairs(sample(schemes, 2)) do
+    for _, scheme in ipairs(sample(schemes, 1)) do
         it('bring just the volume of their flow, with ' .. scheme, function()
             local t = 3000
             local sim = advance(bay(scheme, three), t)
@@ -116,7 +116,7 @@ describe('rivers', function()
         local at = { 0.5e3, 3.5e3 }
         local many = { { side = 'west', from = 2e3, to = 5e3, flow = 40 }, { at = at, flow = -25 },
             { at = at, flow = 60 }, { at = at, flow = 25 } }
-        for _, scheme in ipairs(schemes) do
+        for _, scheme in ipairs(sample(schemes, 1)) do
             local sim, t = advance(bay(scheme, many), 600), 600
             assert.is_true(math.abs(volume(sim) / (100 * t) - 1) < 1e-9, scheme)
             sim:release()

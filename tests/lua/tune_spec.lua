@@ -6,6 +6,7 @@ local ffi = require 'ffi'
 local json = require 'dkjson'
 local lfs = require 'lfs'
 local mare = require 'mare'
+local sample = require 'tests.sample'
 local shapes = require 'mare.shapes'
 local source_files = require 'mare.base.source'
 local space = require 'mare.tune.space'
@@ -265,6 +266,8 @@ describe('tuning a scenario', function()
             'tune.scenario', "'DEPTH'", 'GROUP', 'parameter')
     end)
 
+    -- In tests/long, as its programs are large.
+    if sample(true, false) then
     it('tunes the march of few cells where a parameter is of that alone', function()
         local euler = require 'mare.schemes.euler'
         local new = euler.new
@@ -285,6 +288,7 @@ describe('tuning a scenario', function()
         fails.says(tostring(words), 'keep', 'kelvin_helmholtz', 'on 64', 'x 64', 'kernel')
         for _, r in ipairs(records) do assert.equal('correct', r.invalidity) end
     end)
+    end
 
     it('rejects a shape whose state is another, and keeps the best of the others', function()
         -- Wrong on purpose where strips have 8 rows: the state is computed for another gravity.

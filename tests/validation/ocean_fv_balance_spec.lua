@@ -58,7 +58,7 @@ end
 describe('a lake at rest', function()
     for _, map in ipairs(sample({ 'flat', 'longitude-latitude', 'turned' }, 1)) do
         local m = maps[map]
-        for k, name in ipairs { 'cdklm', 'kurganov_petrova' } do
+        for k, name in ipairs(sample({ 'cdklm', 'kurganov_petrova' }, 1)) do
             it('stays so to the bit, ' .. map .. ', ' .. name, function()
                 local scheme = ocean.new { scheme = name, depth = data(map ~= 'turned'),
                     coriolis = m.f }

@@ -75,8 +75,10 @@ local function put(carried, from)
     for k = 1, carried.count do data[k] = numbers[k - 1] end
 end
 
-local function bring(kernel, values)
-    local bound, made = {}, {}
+-- Adds to `made` a buffer for each value that is carried, with what goes up. Returns the values
+-- with the buffers in their place.
+local function bring(kernel, values, made)
+    local bound = {}
     for name, value in pairs(values) do
         bound[name] = value
         if getmetatable(value) == Carried then
@@ -92,21 +94,28 @@ local function bring(kernel, values)
             if value.up then lent:upload(value.data, { count = value.count }) end
         end
     end
-    return bound, made
+    return bound
 end
 
--- Binds, runs on the default stream and waits. values: as for kernel:bind, with carried data.
-function M.call(kernel, values)
-    errors.wanted(("kernel '%s'"):format(kernel.name), 'table', values)
-    local bound, made = bring(kernel, values)
-    local launch = kernel:bind(bound)
+local function run(kernel, values, made)
+    local launch = kernel:bind(bring(kernel, values, made))
+    made.launch = launch
     launch:run()
     for _, pair in ipairs(made) do
         if pair[2].down then put(pair[2], pair[1]) end
     end
     kernel.device:wait()
-    launch:release()
+end
+
+-- Binds, runs on the default stream and waits. values: as for kernel:bind, with carried data. What
+-- was made for them goes back, whether that ends well or not.
+function M.call(kernel, values)
+    errors.wanted(("kernel '%s'"):format(kernel.name), 'table', values)
+    local made = {}
+    local ok, failure = pcall(run, kernel, values, made)
+    if made.launch then made.launch:release() end
     for _, pair in ipairs(made) do pair[1]:release() end
+    if not ok then error(failure, 0) end
 end
 
 return M

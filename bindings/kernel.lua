@@ -85,22 +85,7 @@ end
 
 local extras = { global = true, group = true, bytes = true, together = true, programmatic = true }
 
--- Binds every argument by name, a struct from a table of its fields (block.lua). What is no
--- argument's name may be: global and group, the shape (a number or { x, y, z }); bytes, what a run
--- reads and writes, which the profile turns into a rate; together, whether all groups must run at
--- the same time, which CUDA alone can promise; programmatic, whether it may begin before the launch
--- before it on the stream has ended, once all groups of that one have said mr_start_dependents():
--- MARE_ERROR_UNAVAILABLE unless device.info.has_programmatic. Returns the launch.
-function kernel:bind(values)
-    if type(values) ~= 'table' then
-        errors.argument("kernel '%s': bind takes a table", self.name)
-    end
-    for name in pairs(values) do
-        if not self.index[name] and not extras[name] then
-            no_argument(self, name)
-        end
-    end
-    local bound = self:launch()
+local function set_all(self, bound, values)
     for _, arg in ipairs(self.args) do
         local value = values[arg.name]
         if value == nil then
@@ -120,7 +105,28 @@ function kernel:bind(values)
     if values.programmatic and not self.index.programmatic then
         bound:set_programmatic()
     end
-    return bound
+end
+
+-- Binds every argument by name, a struct from a table of its fields (block.lua). What is no
+-- argument's name may be: global and group, the shape (a number or { x, y, z }); bytes, what a run
+-- reads and writes, which the profile turns into a rate; together, whether all groups must run at
+-- the same time, which CUDA alone can promise; programmatic, whether it may begin before the launch
+-- before it on the stream has ended, once all groups of that one have said mr_start_dependents():
+-- MARE_ERROR_UNAVAILABLE unless device.info.has_programmatic. Returns the launch.
+function kernel:bind(values)
+    if type(values) ~= 'table' then
+        errors.argument("kernel '%s': bind takes a table", self.name)
+    end
+    for name in pairs(values) do
+        if not self.index[name] and not extras[name] then
+            no_argument(self, name)
+        end
+    end
+    local bound = self:launch()
+    local ok, failure = pcall(set_all, self, bound, values)
+    if ok then return bound end
+    bound:release()             -- with the buffers that it has by now
+    error(failure, 0)
 end
 
 local function wrong_value(self, name, value)

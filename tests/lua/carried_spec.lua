@@ -50,6 +50,17 @@ for _, info in ipairs(devices()) do
             if runs then assert.same({ 1, 200 }, { data[1], data[200] }) end
         end)
 
+        it('leave no memory behind where a call fails', function()
+            local before = d:pool()
+            collectgarbage 'stop'
+            finally(function() collectgarbage 'restart' end)
+            fails(function() add { x = mare.inp { 1, 2 }, y = mare.inout { 'a', 2 }, a = 1, n = 2,
+                global = 2 } end, nil, 'element 1 is string')
+            fails(function() add { x = mare.inp { 1 }, y = mare.inout { 1 }, global = 1 } end,
+                'MARE_ERROR_ARGUMENT', 'is missing')
+            assert.equal(before, (d:pool()))
+        end)
+
         it('refuse what is no data', function()
             local x = d:buffer { type = 'float', count = 3 }
             fails(function() mare.out {} end, 'MARE_ERROR_ARGUMENT', 'mare.out', 'how many')

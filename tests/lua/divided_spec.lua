@@ -127,6 +127,7 @@ describe('divided arrays', function()
     it('refuse by name what is not for them', function()
         local a = on.ones { 6, 2 }
         fails(function() a:take { 1 } end, nil, 'take', 'gather', 'each')
+        fails(function() mare.divide 'metal' end, nil, 'divide: device', 'no such back end')
         fails(function() return a.smu end, nil, 'smu')
         fails(function() return a + one.ones { 6, 2 } end, nil, '{ 6, 2 }', 'array')
         fails(function() return a + on.ones { 6 } end, nil, '{ 6 }', 'rows')

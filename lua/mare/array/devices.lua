@@ -24,23 +24,34 @@ local function all_names()
     return { 'auto' }
 end
 
+-- Opens a device by its name, for a call or for the option --device.
+local function shared(name, what)
+    if not what then return errors.option('device', device.shared, name) end
+    local ok, found = pcall(device.shared, name)
+    if ok then return found end
+    errors.raise(errors.is(found) and found.status or 'MARE_ERROR_ARGUMENT', '%s: %s', what,
+        errors.is(found) and found.message or tostring(found))
+end
+
 -- Opens devices. list: 'cuda:0,cuda:1', 'all', or an array of names and open devices.
 -- Returns an array of open devices. A name that occurs twice is opened once, and
 -- of devices that are open under it the last is used. Two handles of one device
--- count as two devices. Each of several ranks opens one of the list.
-function devices.open(list)
+-- count as two devices. Each of several ranks opens one of the list. what: the call that asks; none
+-- stands for the option --device.
+function devices.open(list, what)
     if type(list) ~= 'table' then
         local given, names = list or system.setting 'MARE_DEVICE' or 'auto', {}
         for name in given:gmatch '[^,%s]+' do names[#names + 1] = name end
         list = given == 'all' and all_names() or names
     end
     if #list == 0 then
-        errors.usage "option --device: a name such as 'cuda:0' or 'auto' is wanted"
+        local refuse = what and errors.argument or errors.usage
+        refuse("%s: a name such as 'cuda:0' or 'auto' is wanted", what or 'option --device')
     end
     local opened, by_name = {}, {}
     for k, entry in ipairs(own_device(list)) do
         if type(entry) == 'string' then
-            by_name[entry] = by_name[entry] or errors.option('device', device.shared, entry)
+            by_name[entry] = by_name[entry] or shared(entry, what)
             entry = by_name[entry]
         end
         opened[k] = entry

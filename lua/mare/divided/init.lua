@@ -98,7 +98,7 @@ function divided.new(list)
         errors.argument("divide: names of devices are wanted, as 'cuda:0,cuda:1', not %s",
             type(list))
     end
-    local opened = devices.open(list)
+    local opened = devices.open(list, 'divide')
     local group = { own_devices = devices_of(opened), home = opened[1],
         count = here.size > 1 and here.size or #opened }
     local made = { array = divider(group) }

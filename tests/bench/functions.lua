@@ -1,13 +1,17 @@
 -- functions.lua - kernels and equations in Lua beside the same written by hand, in one run.
---     mare tests/bench/functions.lua [DEVICE [kernels|solvers|all]]
+--     mare tests/bench/functions.lua [DEVICE [kernels|peers|solvers|all]]
 -- Each kernel runs in Lua and by hand over the same arrays, in turn; `ratio` is the rate in Lua
 -- over that by hand, `different` how many elements do not have the same bits. Solvers are timed as
 -- solvers.lua does: gas with HLL, built in and in Lua, with light sources and a side by function,
--- and a conducting gas of nine fields against the copy.
+-- and a conducting gas of nine fields against the copy. `peers` are the kernels and, beside them,
+-- those of Numba and Warp (functions_peers.py), as far as the Python of $MARE_PYTHON, or python3,
+-- has them; set MARE_CACHE to an empty folder to see what Mare's first call takes.
 
 local bandwidth = require 'mare.measure.bandwidth'
 local devices = require 'bindings.device'
 local gas = require 'tests.gas_in_lua'
+local home = require 'bindings.home'
+local json = require 'dkjson'
 local mare = require 'mare'
 local rate = require 'tests.bench.rate'
 local record = require 'tests.bench.record'
@@ -17,7 +21,8 @@ local system = require 'bindings.system'
 local words = require 'tests.bench.words'
 
 local device = devices.open(arg[1])
-local which = words.choice('functions: part', arg[2] or 'all', { 'kernels', 'solvers', 'all' })
+local which = words.choice('functions: part', arg[2] or 'all',
+    { 'kernels', 'peers', 'solvers', 'all' })
 local is_gpu = device.info.kind == 'gpu'
 
 -- ---- kernels ----
@@ -168,11 +173,49 @@ local function compare(case)
         seconds = own, fastest = fastest, slowest = slowest, seconds_by_hand = by, ratio = by / own,
         different = off, translation_seconds = translation, first_call_seconds = first_call,
         call_seconds = call_cost }, ('%-9s %-22s %9.4g ms, %.3f of by hand, %d bits differ, '
-        .. 'translated in %.2g ms, a call %.2g us'):format(device.name, case.name, 1e3 * own,
-        by / own, off, 1e3 * translation, 1e6 * call_cost))
+        .. 'translated in %.2g ms, a call %.3g us, the first %.3g ms'):format(device.name,
+        case.name, 1e3 * own, by / own, off, 1e3 * translation, 1e6 * call_cost,
+        1e3 * first_call))
     for _, buffer in ipairs { x, y, z } do buffer:release() end
     bound:release()
     hand:release()
+end
+
+-- ---- peers ----
+
+local function row(name, kernel, of)
+    return ('%-9s %-22s %9.4g ms, a call %.3g us, the first %.3g ms'):format(name, kernel,
+        1e3 * of.seconds, 1e6 * of.call, 1e3 * of.first_call)
+end
+
+-- Measures the kernels by a library of Python, or says why it is not there.
+local function by_python(name)
+    local path = os.tmpname()
+    local pipe = io.popen(("'%s' '%s/tests/bench/functions_peers.py' %s %s %d %d %d %d 2>%s")
+        :format(os.getenv 'MARE_PYTHON' or 'python3', home.root, name, device.name:match '%d+$',
+            count, side, most, record.few(1000, 3), path))
+    local found, last = json.decode(pipe:read '*a'), 'it printed nothing'
+    pipe:close()
+    for line in io.lines(path) do last = line:find '%S' and line or last end
+    os.remove(path)
+    if not found then return print(('%s: not here: %s'):format(name, last)) end
+    for _, case in ipairs(kernels) do
+        local of = found[case.name]
+        if of then
+            record.write(device, { benchmark = 'functions', kernel = case.name, count = count,
+                peer = name, version = found.version, seconds = of.seconds,
+                call_seconds = of.call, first_call_seconds = of.first_call },
+                row(name, case.name, of))
+        end
+    end
+    print(('  %s: %s'):format(name, found.version))
+end
+
+local function peers()
+    for _, case in ipairs(kernels) do compare(case) end
+    for _, name in ipairs(device.name:find '^cuda' and { 'numba', 'warp' } or {}) do
+        by_python(name)
+    end
 end
 
 -- ---- solvers ----
@@ -259,5 +302,8 @@ local function solvers()
         options = { precision = 'float', cfl = 0.4 } }), half)
 end
 
-if which ~= 'solvers' then for _, case in ipairs(kernels) do compare(case) end end
-if which ~= 'kernels' then solvers() end
+if which == 'peers' then peers() end
+if which == 'kernels' or which == 'all' then
+    for _, case in ipairs(kernels) do compare(case) end
+end
+if which == 'solvers' or which == 'all' then solvers() end

@@ -1,5 +1,6 @@
 -- host.lua - loops on the host, by threads: counting and the product of matrices, chapter 1 of
--- Fritzenwallner (2023), listings 1.7 to 1.9, table 1.2 and figures 1.2 and 1.4.
+-- Fritzenwallner (2023), listings 1.7 to 1.9, table 1.2 and figures 1.2 and 1.4; saxpy of 2^24
+-- floats by a loop, an unrolled one, and the device.
 --     mare bench host [DEVICE [N [THREADS]]]
 -- LuaJIT compiles the loops; a thread is a mare.worker, whose state has memory of its
 -- own: rows of the product come back as text. OpenBLAS and the device do the same product,
@@ -148,5 +149,64 @@ local function by_libraries(sum)
     end
 end
 
+-- ---- y = a x + y ----
+
+local points = record.few(2 ^ 24, 1024)     -- a multiple of four
+
+local function add(x, y, a)
+    for i = 0, points - 1 do y[i] = a * x[i] + y[i] end
+end
+
+local function add_unrolled(x, y, a)
+    for i = 0, points - 4, 4 do
+        y[i] = a * x[i] + y[i]
+        y[i + 1] = a * x[i + 1] + y[i + 1]
+        y[i + 2] = a * x[i + 2] + y[i + 2]
+        y[i + 3] = a * x[i + 3] + y[i + 3]
+    end
+end
+
+local source = [[
+MR_KERNEL void saxpy(int n, real a, const MR_GLOBAL real *x, MR_GLOBAL real *y) {
+    int i = mr_gid_x();
+    if (i < n) y[i] = mr_fma(a, x[i], y[i]);
+}]]
+
+-- Each adds x + y with y = 0 at first, so that y is a multiple of x.
+local function saxpy()
+    local on_device = device.info.runs_kernels
+    local function memory() return device:host { type = 'float', count = points } end
+    local x, y = memory(), memory()
+    for i = 0, points - 1 do x.data[i], y.data[i] = i % 7, 0 end
+    local function row(name, work_once)
+        local seconds = best(work_once)
+        report('saxpy, ' .. name, nil, seconds, 12 * points / seconds / 1e9, 'GB/s')
+    end
+    row('LuaJIT', function() add(x:pointer(), y:pointer(), 1) end)
+    row('LuaJIT, unrolled by 4', function() add_unrolled(x:pointer(), y:pointer(), 1) end)
+    if not on_device then return end
+    local dx = device:buffer { type = 'float', count = points, label = 'x' }
+    local dy = device:buffer { type = 'float', count = points, label = 'y' }
+    local launch = device:program { source = source, name = 'saxpy.krn' }:kernel 'saxpy':bind {
+        n = points, a = 1, x = dx, y = dy, global = points }
+    dx:upload(x)
+    dy:upload(y)
+    row('device', function()
+        launch:run()
+        device:wait()
+    end)
+    row('device, with copies', function()
+        dx:upload(x)
+        dy:upload(y)
+        launch:run()
+        dy:download { into = y }
+    end)
+    local times = y.data[1]
+    for i = 0, points - 1 do
+        if y.data[i] ~= times * (i % 7) then error('host: saxpy is wrong', 0) end
+    end
+end
+
 count_on_threads()
 by_libraries(multiply_on_threads())
+saxpy()

@@ -8,7 +8,7 @@ local trial = require 'tests.scenarios.trial'
 describe('Ctrl-C at a random moment', function()
     it('stops what is computed in time and leaves nothing half-written', function()
         local first = 10 * tonumber(os.getenv 'MARE_TEST_SEED' or 1)
-        for seed = first, first + sample(200, 8) - 1 do
+        for seed = first, first + sample(200, 4) - 1 do
             local folder = trial.new_folder()
             local kind, _, what, problem, used = interrupts.case(seed, folder)
             trial.remove(folder)
@@ -23,7 +23,7 @@ describe('Ctrl-C at a random moment', function()
         trial.spit(folder .. '/loop.lua',
             "print 'ready' io.flush() while true do ('x'):rep(1000):gsub('x', 'y') end")
         -- Status 137: it had to be killed, 30 s after the signal.
-        local status = trial.status_of(("timeout -s INT -k 30 3 '%s' '%s/loop.lua'"):format(
+        local status = trial.status_of(("timeout -s INT -k 30 1 '%s' '%s/loop.lua'"):format(
             home.launcher, folder))
         trial.remove(folder)
         assert.not_equal(137, status)

@@ -3,6 +3,7 @@ local division = require 'mare.run.division'
 local exchange = require 'mare.array.exchange'
 local fails = require 'tests.fails'
 local mare = require 'mare'
+local sample = require 'tests.sample'
 
 require 'tests.share'()
 
@@ -66,9 +67,9 @@ end
 describe('two devices', function()
     it('give the bits of one, through copies between them', function()
         local two = { device.open(name), device.open(name) }
-        for _, case in ipairs { { decompose = { 2, 2 } },
+        for _, case in ipairs(sample({ { decompose = { 2, 2 } },
             { decompose = { 3, 1 }, boundaries = 'reflective', gravity = 0.5 },
-            { weights = '1,3' }, { weights = 'auto' } } do
+            { weights = '1,3' }, { weights = 'auto' } }, 2)) do
             local whole = steps({ boundaries = case.boundaries, gravity = case.gravity }, 9)
             case.devices = two
             local states, sim = steps(case, 9)

@@ -105,6 +105,8 @@ end
 
 local advice = 'set MARE_MPI to the library of the MPI that mpirun belongs to, or start with the '
     .. 'mpirun of that library'
+local of_ubuntu = '; if both are of Ubuntu 24.04, whose ranks never see each other '
+    .. '(bugs.launchpad.net/bugs/2072338), take Open MPI'
 
 local function check_family(found, version, path)
     if found.family and family_of(version) ~= found.family then
@@ -154,8 +156,9 @@ end
 
 local function check_size(self, found)
     if found.size == self.size then return end
-    unavailable('%s started %d ranks (%s), but %s (%s) sees %d: %s', found.name, found.size,
-        found.variable, self.path, self.version, self.size, advice)
+    unavailable('%s started %d ranks (%s), but %s (%s) sees %d: %s%s', found.name, found.size,
+        found.variable, self.path, self.version, self.size, advice,
+        self.version == 'MPICH 4.2.0' and of_ubuntu or '')
 end
 
 local function check_thread()

@@ -272,8 +272,9 @@ mare_status mr_order_use(mare_buffer *buffer, const mare_stream *stream);
 /* The memory goes back to the vendor when it is released, after all work there is. */
 void mr_order_give_up(mare_buffer *buffer);
 
-/* `stream` waits for what these streams have queued so far. */
-mare_status mr_order_wait(mare_device *device, uint64_t streams, const mare_stream *stream);
+/* A queue on device `there` waits for what these streams have queued so far. */
+mare_status mr_order_wait(mare_device *device, uint64_t streams, const mare_device *there,
+                          mr_native queue);
 /* An event that tells an order, and no time. */
 mare_status mr_order_mark(mare_device *device, mr_native *out);
 

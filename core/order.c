@@ -71,21 +71,24 @@ void mr_order_close(mare_device *device) {
 
 /* ---- use ---- */
 
-/* `stream` waits for what the stream of the slot has queued so far, or for its end. */
-static mare_status wait_for_slot(mare_device *device, mr_slot *slot, const mare_stream *stream) {
+/* `queue`, which is on device `there`, waits for what the stream of the slot has queued so far, or
+ * for its end. */
+static mare_status wait_for_slot(mare_device *device, mr_slot *slot, const mare_device *there,
+                                 mr_native queue) {
     const mr_backend *backend = device->backend;
     if (!slot->stream && !slot->ended) return MARE_OK;
     MR_TRY(need_event(device, slot));
     if (slot->stream)
         MR_TRY(backend->event_record(device->native, slot->event, slot->stream->native));
-    return backend->stream_wait_event(stream->device->native, stream->native, slot->event);
+    return backend->stream_wait_event(there->native, queue, slot->event);
 }
 
-mare_status mr_order_wait(mare_device *device, uint64_t streams, const mare_stream *stream) {
+mare_status mr_order_wait(mare_device *device, uint64_t streams, const mare_device *there,
+                          mr_native queue) {
     mare_status status = MARE_OK;
     pthread_mutex_lock(&device->pool.lock);
     for (uint64_t left = streams; left && status == MARE_OK; left &= left - 1)
-        status = wait_for_slot(device, &device->slots[__builtin_ctzll(left)], stream);
+        status = wait_for_slot(device, &device->slots[__builtin_ctzll(left)], there, queue);
     pthread_mutex_unlock(&device->pool.lock);
     return status;
 }
@@ -96,7 +99,8 @@ mare_status mr_order_use(mare_buffer *buffer, const mare_stream *stream) {
     const bool is_ours = stream->device == buffer->device;
     const uint64_t bit = 1ull << (is_ours ? stream->slot : UNTRACKED);
     if (buffer->pending & ~bit)
-        MR_TRY_WITH(mr_order_wait(buffer->device, buffer->pending & ~bit, stream),
+        MR_TRY_WITH(mr_order_wait(buffer->device, buffer->pending & ~bit, stream->device,
+                                  stream->native),
                     "buffer '%s': waiting for the former use of its memory", buffer->object.label);
     atomic_fetch_or(&buffer->streams, bit);
     return MARE_OK;

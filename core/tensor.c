@@ -167,14 +167,14 @@ static void set_place(mare_tensor_view *view, mare_buffer *buffer, uint64_t offs
 static mare_status hand_over(mare_buffer *buffer, void *queue) {
     mare_device *device = buffer->device;
     const mr_backend *backend = device->backend;
-    mare_stream other = { .device = device };
+    mr_native other;
     while (buffer->parent) buffer = buffer->parent;
     const uint64_t streams = atomic_load(&buffer->streams) | buffer->pending;
     if (!queue || !streams || !backend->stream_adopt) return MARE_OK;
     if (!mr_order_covers(streams)) return backend->device_wait(device->native);
-    MR_TRY(backend->stream_adopt(device->native, queue, &other.native));
-    mare_status status = mr_order_wait(device, streams, &other);
-    backend->stream_disown(device->native, other.native);
+    MR_TRY(backend->stream_adopt(device->native, queue, &other));
+    mare_status status = mr_order_wait(device, streams, device, other);
+    backend->stream_disown(device->native, other);
     return status;
 }
 
@@ -306,7 +306,7 @@ static mare_status mark_end(mare_buffer *buffer, uint64_t streams, mr_native *ev
     const mr_backend *backend = device->backend;
     const uint64_t own = device->stream->slot < MR_STREAM_SLOTS ? 1ull << device->stream->slot : 0;
     if (!mr_order_covers(streams)) return MARE_ERROR_UNAVAILABLE;
-    MR_TRY(mr_order_wait(device, streams & ~own, device->stream));
+    MR_TRY(mr_order_wait(device, streams & ~own, device, device->stream->native));
     MR_TRY(mr_order_mark(device, event));
     mare_status status = backend->event_record(device->native, *event, device->stream->native);
     if (status == MARE_OK) status = backend->stream_flush(device->native, device->stream->native);

@@ -1,7 +1,6 @@
--- cases.lua - every scheme as a case to time: { name, equations, published, ...
--- } in `list`; and make(case, n), the description for simulation.new on n x n
--- cells. New schemes of mare.shallow_water and mare.ocean are included by
--- themselves.
+-- cases.lua - every scheme as a case to time: { name, equations, ... } in `list`; and make(case,
+-- n), the description for simulation.new on n x n cells. New schemes of mare.shallow_water and
+-- mare.ocean are included by themselves.
 
 local euler = require 'mare.schemes.euler'
 local grid = require 'mare.array.grid'
@@ -10,19 +9,6 @@ local tables = require 'bindings.tables'
 local water = require 'mare.schemes.shallow_water'
 
 local cases = { list = {} }
-
--- The published kernels on one NVIDIA H200 (driver 580.159, CUDA 13.0,
--- 2026-11-21): those of FiniteVolumeGPU (Euler, e43d7de) and of GPU Ocean
--- (4cee1c5), launched through CuPy, in float with fast maths and the best of
--- six block shapes. rate: cells/s of a step of the whole state on n x n cells;
--- share: of a copy of 4185 GB/s in the same run; ieee: rate with exact
--- divisions.
-local published = {
-    euler_hll = { n = 8192, rate = 8.7e9, ieee = 4.7e9, share = 0.067 },
-    ocean_linear = { n = 4096, rate = 48.8e9, ieee = 33.9e9, share = 0.33 },
-    ocean_nonlinear = { n = 4096, rate = 33.1e9, ieee = 18.1e9, share = 0.32 },
-    ocean_cdklm = { n = 4096, rate = 12.0e9, ieee = 6.4e9, share = 0.22 },
-}
 
 -- Two smooth shear layers: McNally, Lyra and Passy (2012), ApJS 201, 18.
 local row, rho, u = nil, 0, 0      -- the layers do not change along x
@@ -47,7 +33,6 @@ local equations = {
 
 local function add(kind, name, scheme)
     local case = { name = kind .. '_' .. name, equations = kind, scheme = scheme }
-    case.published = published[case.name]
     cases.list[#cases.list + 1], cases[case.name] = case, case
 end
 

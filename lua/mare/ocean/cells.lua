@@ -284,7 +284,7 @@ end
 function cells.launches(state, which, fraction, is_still)
     local share = state.domain and state.domain.cells
     if not share then return {} end
-    local defines, host = state.domain.host:defines(), state.domain.host.cells
+    local defines, host = state.domain.host:beside_defines(), state.domain.host.cells
     defines.MARE_REAL = state.precision
     local name = host.centred and 'prescribe_water' or 'prescribe'
     local kernel = state.device:program(source.program('physics/ocean/prescribe.krn', {

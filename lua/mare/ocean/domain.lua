@@ -219,6 +219,15 @@ function domain.rate_defines(self)
     return defines
 end
 
+-- Returns those of kernels that run beside a step: of drifters, open sides, sponges, rivers and
+-- cells with a tide. Again what they do not depend on is as in the plainest ocean.
+function domain.beside_defines(self)
+    local defines = domain.defines(self)
+    defines.FORCING, defines.FRICTION, defines.CORIOLIS = 0, 0, 0
+    defines.VISCOSITY, defines.OPEN_SIDES, defines.CELL_RATE = 0, 0, nil
+    return defines
+end
+
 -- ---- initial state ----
 
 -- Returns the depth of still water at the west or south face of a C-grid cell; nil where it is
@@ -281,6 +290,6 @@ function Domain.values(_, state)
     return domain.values(state)
 end
 
-Domain.defines = domain.defines
+Domain.defines, Domain.beside_defines = domain.defines, domain.beside_defines
 
 return domain

@@ -150,7 +150,7 @@ end
 
 -- Makes everything for a simulation, before its steps are recorded.
 function Drifters:attach(sim)
-    local values, defines = common(self, sim), sim.domain:defines()
+    local values, defines = common(self, sim), sim.domain:beside_defines()
     defines.MARE_REAL = sim.precision
     local program = source.program('physics/ocean/drift.krn', { defines = defines })
     local function places(list)

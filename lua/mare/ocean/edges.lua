@@ -151,7 +151,8 @@ end
 
 -- Returns the kernel of a file of that name, loaded when a part first asks for it.
 local function kernel_of(state, file, name)
-    local loaded, defines = state.domain.kernels, state.domain.host:defines()
+    local loaded, host = state.domain.kernels, state.domain.host
+    local defines = file:find '/side%.krn$' and host:defines() or host:beside_defines()
     defines.MARE_REAL, defines.W, defines.GROUP = state.precision, 1, 1
     loaded[name] = loaded[name]
         or state.device:program(source.program(file, { defines = defines })):kernel(name)

@@ -179,7 +179,7 @@ end
 function rivers.launches(state, which)
     local share = state.domain and state.domain.rivers
     if not share then return {} end
-    local defines = state.domain.host:defines()
+    local defines = state.domain.host:beside_defines()
     defines.MARE_REAL = state.precision
     local kernel = state.device:program(source.program('physics/ocean/rivers.krn', {
         defines = defines })):kernel 'rivers'

@@ -44,8 +44,8 @@ end
 
 -- ---- Burgers ----
 
-local function burgers()
-    return mare.equations { name = 'burgers', fields = { 'u' },
+local function burgers(riemann)
+    return mare.equations { name = 'burgers', fields = { 'u' }, riemann = riemann,
         flux = function(q) return 0.5 * q.u ^ 2 end,
         speed = function(q) return q.u, q.u end }
 end
@@ -263,8 +263,7 @@ describe('equations in Lua', function()
         local function upwind(a) return 0.5 * a.u ^ 2 end
         local function run(riemann)
             return values(simulate { nx = 32, t_end = 0.1, initial = function(x) return wave(x) end,
-                scheme = mare.equations { name = 'burgers', fields = { 'u' }, riemann = riemann,
-                    flux = upwind, speed = function(q) return q.u, q.u end } }, 'u')
+                scheme = burgers(riemann) }, 'u')
         end
         assert.is_true(largest_difference(run 'hll', run(upwind)) < 1e-14)
     end)

@@ -102,10 +102,7 @@ local function check_ranks(self, what)
     end
 end
 
--- Returns an array on a device.
-function handles.moved(a, device)
-    return array.node(a).device == device and a or a:to(device)
-end
+handles.moved = require 'mare.links.moved'
 
 -- ---- operations ----
 

@@ -1,7 +1,8 @@
 -- arrays.lua - rates of operations on arrays, beside the device's copy, and what the host adds.
 --     mare tests/bench/arrays.lua [DEVICE [LOG2]]
 --     mare tests/bench/arrays.lua table FILE
--- The second shows records of devices and of arrays_peers.py beside what is wanted of a GPU.
+-- The second shows records of devices and of arrays_peers.py beside what is wanted of a GPU, or
+-- those of a processor beside NumPy's.
 -- LOG2: arrays have 2^LOG2 floats (27 on a GPU, 22 elsewhere); running sums and random numbers half
 -- as many, sorts a quarter. Each value that must be read or written counts once.
 

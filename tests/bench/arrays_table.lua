@@ -1,5 +1,5 @@
 -- arrays_table.lua - shows the records of arrays.lua beside those of arrays_peers.py and what is
--- wanted of an H200.
+-- wanted of an H200, or of a processor where those of NumPy are among them.
 
 local tables = require 'bindings.tables'
 
@@ -86,9 +86,32 @@ local function peers_line(row, found, makers)
     return ('         %-32s %s %s'):format('', row[2], table.concat(list, ', '))
 end
 
+-- How many times as fast as NumPy a processor is to be, where not once; products are OpenBLAS's.
+local times = { ['sqrt(aa + bb + cc)/(1 + a)'] = 3, sort = 0.5, argsort = 0.5 }
+
+-- Returns the rows of processors beside those of NumPy, as a text.
+local function beside_numpy(records, found, makers)
+    local lines = {}
+    for _, theirs in ipairs(records) do
+        local name = theirs.peer == 'numpy' and theirs.rate and theirs.operation
+        for _, maker in ipairs(name and makers or {}) do
+            local own = found[maker][name .. ', openblas'] or found[maker][name]
+            if maker:find ':' and own then
+                local ratio, limit = own.rate / theirs.rate, times[name] or 1
+                local verdict = name:find 'product' and '' or ratio >= limit and 'pass' or 'FAIL'
+                lines[#lines + 1] = ('%-8s %-32s %9.4g ms, NumPy %9.4g ms, %5.2f (>= %.1f) %s')
+                    :format(maker, name, 1e3 * own.seconds, 1e3 * theirs.seconds, ratio, limit,
+                        verdict)
+            end
+        end
+    end
+    return table.concat(lines, '\n')
+end
+
 -- Returns the table as a text.
 function arrays_table.text(records)
     local found, makers = by_maker(records)
+    if found.numpy then return beside_numpy(records, found, makers) end
     local lines = {}
     for _, row in ipairs(rows) do
         for _, maker in ipairs(makers) do

@@ -386,6 +386,22 @@ class Arrays(unittest.TestCase):
         with self.assertRaises(ValueError):
             found[0, 0] = on_null(self.X)
 
+    def test_several_arrays_of_indices(self):
+        rows, some = np.array([True, False, True]), np.arange(12).reshape(3, 4) % 5 == 0
+        cube = np.arange(60, dtype='float32').reshape(3, 4, 5)
+        keys = [rows, some, (rows, slice(1, 3)), ([0, 1], [1, -3]), ([[0], [2]], [1, 3], 2),
+                (slice(None), [True, False, True, False]), (None, [0, 1], 1, [4, 2]), (some, 2),
+                np.zeros(3, bool), ([], [])]
+        for key in keys:
+            self.same(lambda x, k=key: x[k], cube)
+            for value in (7, np.arange(cube[key].size, dtype='float32').reshape(cube[key].shape)):
+                found, wanted = on_null(cube), cube.copy()
+                found[key] = wanted[key] = value
+                np.testing.assert_array_equal(wanted, found.numpy())
+        for wrong in (([0, 3], [1, 1]), ([0, 1], [1, 4]), rows[:2], (rows, slice(None), [1])):
+            with self.assertRaises(IndexError):
+                on_null(cube)[wrong]
+
     def test_all_types(self):
         for kind in ('bool', 'int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64',
                      'uint64', 'float16', 'float32', 'float64', 'complex64', 'complex128'):

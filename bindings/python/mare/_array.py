@@ -5,6 +5,7 @@ from typing import (TYPE_CHECKING, Any, Callable, Iterator, List, Optional, Sequ
                     Union)
 
 from . import _exchange as exchange
+from . import _indexing as indexing
 from ._engine import Engine, Object, engine
 
 if TYPE_CHECKING:
@@ -70,22 +71,6 @@ def _right(name: str) -> Operator:
 
 def _writes(name: str) -> Operator:
     return lambda self, value: self._write(name, value)
-
-
-def _indices(values: Any, on: 'Array') -> 'Array':
-    """An array of indices beside an array; empty lists are of whole numbers, as in NumPy."""
-    if isinstance(values, Array):
-        return values
-    import numpy
-    is_empty = isinstance(values, (list, tuple)) and numpy.asarray(values).size == 0
-    return array(values, 'int32' if is_empty else None, on)
-
-
-def _is_split(keys: List[Any]) -> bool:
-    """Whether something lies between the numbers and arrays among indices."""
-    at = [k for k, key in enumerate(keys)
-          if not (key is None or key is Ellipsis or isinstance(key, slice))]
-    return at[-1] - at[0] + 1 > len(at)
 
 
 class Array(Object):
@@ -360,70 +345,25 @@ class Array(Object):
 
     # ---- elements ----
 
-    def _places(self, key: Any) -> Tuple[List[Any], List[int], Optional[Tuple[int, 'Array']]]:
-        """(indices for Lua, one for each axis; axes to add; (axis, array of indices) or None)"""
-        keys = list(key) if isinstance(key, tuple) else [key]
-        used = sum(k is not None and k is not Ellipsis for k in keys)
-        if used > self.ndim:
-            raise IndexError('%d indices, the shape is %s' % (used, self.shape))
-        if sum(k is Ellipsis for k in keys) > 1:
-            raise IndexError('an index has one ... at most')
-        places: List[Any] = []
-        added: List[int] = []
-        chosen, axis = None, 0
-        for k in keys if any(k is Ellipsis for k in keys) else keys + [Ellipsis]:
-            if isinstance(k, bool):
-                raise IndexError('%s is no index: a mask is an array of bool' % k)
-            if k is None:
-                added.append(axis)
-                axis += 1
-            elif k is Ellipsis:
-                rest = self.ndim - used
-                places += [[]] * rest
-                axis += rest
-            elif isinstance(k, slice):
-                places.append([k.start, k.stop, k.step])
-                axis += 1
-            elif hasattr(k, '__index__') and getattr(k, 'shape', ()) == ():
-                places.append(k.__index__())
-            elif chosen is None:
-                chosen = axis, _indices(k, self)
-                places.append([])
-                axis += 1
-            else:
-                raise IndexError('one array of indices at most, beside numbers and slices')
-        if chosen and _is_split(keys):
-            raise IndexError('an array of indices and a number with a slice or None between them: '
-                             'NumPy puts the axis first; take them one after the other')
-        return places, added, chosen
-
     def __getitem__(self, key: Any) -> 'Array':
-        mask = self._mask(key)
-        if mask is not None:
+        mask = indexing.mask_of(key, self)
+        if mask is not None and mask.shape == self.shape:
             return self._do('chosen', mask)
-        places, added, chosen = self._places(key)
-        return self._do('at', places, added, *(chosen or ()))
-
-    def _mask(self, key: Any) -> Optional['Array']:
-        if not isinstance(key, Array) and getattr(key, 'dtype', None) == 'bool':
-            key = array(key, device=self)
-        return key if isinstance(key, Array) and key.type == 'bool' else None
+        return indexing.found_at(indexing.places_of(key, self), self)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         value = self._other(value)
-        mask = self._mask(key)
-        if mask is not None:
+        mask = indexing.mask_of(key, self)
+        if mask is not None and mask.shape == self.shape:
             is_array = isinstance(value, Array) and value.ndim > 0
-            if is_array and mask.shape != self.shape:
-                raise IndexError('a mask of %s, the shape is %s' % (mask.shape, self.shape))
             self._do('set_chosen' if is_array else 'set_where', mask, value)
             return
-        places, added, chosen = self._places(key)
-        if chosen or added:
-            numbers = arange(self.size, device=self.device).reshape(self.shape)
-            self._do('put', numbers._do('at', places, added, *(chosen or ())), value)
-        else:
-            self._do('set', places, value)
+        found = indexing.places_of(key, self)
+        if not found.chosen and not found.added:
+            self._do('set', found.places, value)
+            return
+        numbers = arange(self.size, device=self.device).reshape(self.shape)
+        self._do('put', indexing.found_at(found, numbers), value)
 
     # ---- shapes and types ----
 

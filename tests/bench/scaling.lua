@@ -98,7 +98,7 @@ local function report(case, n, mode, count, list)
         local e = list[k]
         local parts = e.px * e.py
         local cells = e.kind == 'strong' and parts or 1
-        e.benchmark, e.case, e.n, e.mode, e.ranks = 'scaling', case, n, mode, count
+        e.benchmark, e.case, e.n, e.mode, e.ranks = 'scaling', case, tonumber(n), mode, count
         e.parts, e.devices, e.rounds, e.dt = parts, table.concat(names, ','), rounds, 'every step'
         e.one_us, e.apart_us = one.us, apart.us
         e.of_one, e.of_apart = one.us / cells / e.us, apart.us / cells / e.us

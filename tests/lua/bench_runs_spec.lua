@@ -10,7 +10,8 @@ local device = info.name
 
 -- The words of each; a list where it measures one of several things.
 local words = {
-    device = '', engine = '', memory = '', scaling = '32', start = '', table1 = '4', arrays = '',
+    device = '', engine = '', memory = '', scaling = '32', scaling_table = '', start = '',
+    table1 = '4', arrays = '',
     transforms = '', fft = '', functions = { 'kernels', 'solvers' },
     euler_peers = '32 1', linear_openmp = '32 1', volumes_openmp = '32 1', output = '. 4 32 32',
     mandelbrot = { 'rate 8', 'exact float 10', 'exact perturbation 10', 'deep 4' },
@@ -21,7 +22,7 @@ local words = {
     fft_use = { '', '3x3' }, streams = '',
 }
 
-local of_no_device = { flops = true, cluster = true }
+local of_no_device = { flops = true, cluster = true, scaling_table = true }
 
 -- Why one cannot run here, or nil.
 local function hindered(name)

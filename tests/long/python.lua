@@ -1,5 +1,5 @@
 -- python.lua - Python's package with 10^6 exchanges of each kind, and the kernel for notebooks with
--- 10^4 messages of strangers, and all notebooks. The suite does 2 %, 20 % and two of them.
+-- 10^4 messages of strangers, and all notebooks. The suite does 2 %, 5 % and one of them.
 --     build/mare tests/long/python.lua
 
 local folder = require('bindings.home').launcher:match '^(.*)/'

@@ -16,7 +16,7 @@ import zmq
 from jupyter_client.manager import KernelManager, start_new_kernel
 
 PATIENCE = 120      # seconds, which only a hang takes
-MESSAGES = 10000 if os.environ.get('MARE_TESTS') == 'long' else 2000    # of strangers
+MESSAGES = 10000 if os.environ.get('MARE_TESTS') == 'long' else 500     # of strangers
 SEED = int(os.environ.get('MARE_TEST_SEED', 26))
 
 

@@ -1,5 +1,5 @@
 """Runs the notebooks in scenarios/notebooks by nbclient, and compares their pictures with recorded
-ones: notebooks.py MARE [--record]. Two are drawn by MARE_TEST_SEED; MARE_TESTS=long and --record
+ones: notebooks.py MARE [--record]. One is drawn by MARE_TEST_SEED; MARE_TESTS=long and --record
 take all. What is recorded are the mean colours of 6 x 4 fields of each picture (pictures.json);
 pictures that show measured times are only counted."""
 
@@ -108,7 +108,7 @@ def main(mare, is_recording):
     failed = passed = 0
     paths = sorted(glob.glob(os.path.join(HERE, '../../scenarios/notebooks/*.ipynb')))
     if not is_recording and os.environ.get('MARE_TESTS') != 'long':
-        paths = random.Random(int(os.environ.get('MARE_TEST_SEED', 1))).sample(paths, 2)
+        paths = random.Random(int(os.environ.get('MARE_TEST_SEED', 1))).sample(paths, 1)
     for path in paths:
         name = os.path.basename(path)[:-6]
         found, problem = [colours(png) for png in run(path)], None

@@ -94,7 +94,8 @@ end
 local component = { x = 'n', y = 't', z = 'b' }
 
 local function symbol_of(field)
-    if field.vector then return field.vector .. component[field.axis] end
+    local axis = component[field.axis]      -- nil is refused later
+    if field.vector and axis then return field.vector .. axis end
     return field.symbol or field.name
 end
 

@@ -131,6 +131,17 @@ add_development() {
     install -m 644 -t "$out/share/doc/examples" "$root"/bindings/examples/*
 }
 
+# Programs for processors; those of other kernels than these would be refused, one by one.
+add_programs() {
+    local newer
+    [ -d "$build/cpu/programs" ] || return 0
+    newer=$(cd "$root" && find kernels lua/mare scenarios -name '*.[hkl]*' -type f \
+        -newer "$build/cpu/made" -print -quit)
+    [ -z "$newer" ] || echo "bundle.sh: $newer is newer than the programs for processors: build" \
+        "the target cpu_programs first" >&2
+    cp -R "$build/cpu/programs" "$out/lib/programs"
+}
+
 rm -rf "$out"
 mkdir -p "$out/bin" "$out/lib" "$out/libexec" "$mare"
 add_tree
@@ -149,7 +160,7 @@ cp "$build/$soname" "$build/$engine" "$build"/peer_{cuda,opencl}.so "$out/lib/"
 add_needed "$build/mare"
 install -D -m 755 "$build/mare" "$out/bin/mare"
 for program; do install -D -m 755 "$program" "$out/libexec/${program##*/}"; done
-[[ ! -d $build/cpu/programs ]] || cp -R "$build/cpu/programs" "$out/lib/programs"
+add_programs
 add_development
 mkdir "$out/lib/fakes"
 cp -R "$build"/tests/fake_*/ "$out/lib/fakes/"

@@ -1,6 +1,7 @@
 -- The clock: dt from the maxima, the target hit exactly, failures noticed. And the first maxima.
 
 local part = require 'tests.kernels.part'
+local sample = require 'tests.sample'
 
 -- Slots of clock.h, plus one.
 local time, step, target, count, rate, failed, hold = 1, 2, 3, 5, 6, 7, 8
@@ -147,7 +148,7 @@ for _, device in ipairs(part.devices()) do
 
         it('of a last sweep are those of the state it leaves', function()
             for _, order in ipairs { 'xy', 'yx' } do
-                for _, shape in ipairs(part.shapes) do
+                for _, shape in ipairs(sample(part.shapes, 1)) do
                     local p = new_part('float', 36, 10, 'v')
                     p:advance(order, 1e-3, shape, 'hllc', 'mc')
                     assert.equal(p:largest_rate(), p:measure(1, 1, 64))

@@ -3,6 +3,7 @@ local energy = require 'mare.measure.energy'
 local fails = require 'tests.fails'
 local files = require 'bindings.files'
 local lfs = require 'lfs'
+local plot = require 'mare.draw.plot'
 local power_log = require 'mare.measure.power_log'
 local system = require 'bindings.system'
 local trial = require 'tests.scenarios.trial'
@@ -181,6 +182,15 @@ describe('energy', function()
             assert.near(160, read.idle, 2)
             assert.near(590, read.power, 15)
             assert.near(1.9, read.seconds, 0.1)
+            local curves, picture = power_log.curves(path), path .. '.png'
+            assert.same({ 'A GPU', 'processors (RAPL)', 'total' },
+                { curves[1].label, curves[2].label, curves[3].label })
+            assert.near(600, curves[3].y[50], 60)
+            os.rename(path, path .. '.csv')
+            plot.run(path .. '.csv', { '--out', picture })
+            assert.truthy(files.read(picture):find '^\137PNG')
+            os.remove(path .. '.csv')
+            os.remove(picture)
         end)
 
         it('counts devices alone where no log is asked for', function()

@@ -1,5 +1,5 @@
 -- `mare plot FILE.nc`: makes pictures and films of the variables in a NetCDF
--- file.
+-- file, `mare plot FILE.csv` one of a log of power.
 
 local colours = require 'mare.draw.colours'
 local dataset = require 'mare.files.dataset'
@@ -12,6 +12,7 @@ local labels = require 'mare.draw.labels'
 local numbers = require 'mare.base.numbers'
 local options = require 'mare.base.options'
 local picture = require 'mare.draw.picture'
+local power_log = require 'mare.measure.power_log'
 local raster = require 'mare.draw.raster'
 local system = require 'bindings.system'
 
@@ -257,10 +258,26 @@ local function draw_field(data, name, o, range)
     return written
 end
 
+-- Draws a log of power (--power-log, or a wall meter's): a line for each meter.
+local function draw_log(path, o)
+    for _, option in ipairs { 'film', 'contours', 'contours_of', 'vectors', 'var' } do
+        if o[option] then errors.usage('option --%s: %s is a log of power', option, path) end
+    end
+    local out = o.out or path:gsub('%.csv$', '') .. '.png'
+    errors.option('out', image.check, out)
+    image.lines { path = out, title = path:match '[^/]*$', series = power_log.curves(path),
+        yrange = picture.range(o.range), width = o.width, xlabel = 't (s)', ylabel = 'power (W)' }
+    return { out }
+end
+
 -- words: of the command line after FILE.
 function plot.run(path, words)
     options.source, options.program = words, 'mare plot FILE.nc'
     local o = options { title = 'Pictures and films of a NetCDF file', declared }
+    if path:find '%.csv$' then
+        local written = draw_log(path, o)
+        return events.tell('files', { message = 'wrote ' .. written[1], paths = written })
+    end
     local range, data = picture.range(o.range), dataset.open(path)
     local name = o.var or data.names[1] or data.curve_names[1]
         or errors.usage('%s: has no variable over y and x, or over time', path)

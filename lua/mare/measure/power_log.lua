@@ -5,6 +5,7 @@
 --     log:look()              -- now and then: a row where a counter has moved
 --     log:close()
 --     power_log.read 'power.csv'      -- { joules (above rest), seconds, power, idle (W), ... }
+--     power_log.curves 'power.csv'    -- for `mare plot power.csv`
 --
 -- A row is the time (s, from the first row on), the watts of each meter since its counter
 -- moved the last time, their sum, and degrees Celsius where a meter tells them. Only
@@ -124,6 +125,41 @@ local function read_rows(text, column)
     return times, watts, tonumber(idle)
 end
 
+local function read_text(path)
+    local text = files.read(errors.wanted('power log', 'string', path))
+    if not text then errors.raise('MARE_ERROR_IO', 'power log: %s cannot be read', path) end
+    return text
+end
+
+local function refuse(path)
+    errors.argument('power log: %s: lines of seconds and watts are wanted, two at least', path)
+end
+
+-- Returns the names of the columns of watts, by the number of their column; of a file without a
+-- line of names the second.
+local function columns_of(text)
+    local names, k, head = {}, 0, ('\n' .. text):match '\n(time_s,[^\n]*)'
+    for name in (head or 'time_s,power W'):gmatch '[^,]+' do
+        k = k + 1
+        names[k] = name:match '^(.*) W$' or name == 'total_W' and 'total' or nil
+    end
+    return names
+end
+
+-- Returns an array of { label, x = seconds, y = watts } of a log, one of each meter and of all.
+function power_log.curves(path)
+    local text, list = read_text(path), {}
+    local names = columns_of(text)
+    for k = 1, table.maxn(names) do
+        local times, watts = read_rows(text, k)
+        if names[k] and times[2] then
+            list[#list + 1] = { label = names[k], x = times, y = watts }
+        end
+    end
+    if not list[1] then refuse(path) end
+    return list
+end
+
 -- The mean of the samples in the first and the last `edges` seconds.
 local function idle_of(times, watts, edges)
     local sum, count = 0, 0
@@ -154,12 +190,8 @@ local read_fields = { column = 'number', edges = 'number', idle = 'number' }
 -- total (J), seconds, power (W, the mean), idle, samples }.
 function power_log.read(path, options)
     options = errors.fields('power log', options or {}, read_fields)
-    local text = files.read(errors.wanted('power log', 'string', path))
-    if not text then errors.raise('MARE_ERROR_IO', 'power log: %s cannot be read', path) end
-    local times, watts, told = read_rows(text, options.column)
-    if #times < 2 then
-        errors.argument('power log: %s: lines of seconds and watts are wanted, two at least', path)
-    end
+    local times, watts, told = read_rows(read_text(path), options.column)
+    if #times < 2 then refuse(path) end
     local idle = options.idle or told or idle_of(times, watts, options.edges or 3)
     local first, last = trim(watts, idle)
     local total, seconds = 0, times[last] - times[first]

@@ -70,7 +70,7 @@ describe('the page of the work of', function()
             end
             for name in text:gmatch '`mare ([%l_]+)' do
                 local is_command = name == 'bench' or name == 'doctor' or name == 'info'
-                    or name == 'rerun' or name == 'blas'
+                    or name == 'rerun' or name == 'blas' or name == 'plot'
                 local path = home.root .. '/scenarios/' .. name .. '.lua'
                 assert.truthy(is_command or files.read(path), name)
             end

@@ -4,12 +4,11 @@
 
 /* What a launch goes over. kinds: of the six sides, KIND_COPY where the domain goes around and, low
  * and high, KIND_KEEP where slices of another part lie; has_mirrors: whether one is KIND_MIRROR;
- * tiles: rows of tiles, behind which groups begin anew in higher slices; slot: the place of the
- * first group's rate among the maxima. */
+ * slot: the place of the first group's rate among the maxima. */
 typedef struct volume {
     int nx, ny, nz, stride, plane;
     real inv_dx, inv_dy, inv_dz;
-    int west, east, south, north, low, high, has_mirrors, tiles, slot;
+    int west, east, south, north, low, high, has_mirrors, slot;
 } volume;
 
 MR_FN mr_index slice_offset(int k, volume p) {
@@ -29,6 +28,17 @@ MR_FN int stand_in(int k, int n, int low, int high, real *sign) {
 
 MR_FN int within(int k, int n) { return k < 0 ? 0 : k < n ? k : n - 1; }
 
+#define MIRROR_BY_(n, t, b) q.n = x * q.n; q.t = y * q.t; q.b = z * q.b;
+MR_FN cell seen_in_mirrors(cell q, real x, real y, real z) {
+    EACH_TRIPLE(MIRROR_BY_)
+    return q;
+}
+
+MR_FN sweep sweep_along(real inv_dn, real dt, parameters k) {
+    sweep s = { 0, 0, 0, 0, 0, dt * inv_dn, inv_dn, inv_dn, k };
+    return s;
+}
+
 /* The largest signal rate of a cell along the axes. */
 MR_FN real rate_in_volume(cell q, volume p, parameters k) {
     primitive w = primitive_of(q, k);
@@ -37,4 +47,34 @@ MR_FN real rate_in_volume(cell q, volume p, parameters k) {
     rate = mr_max_nan(rate, p.inv_dy * fastest_of(w, k));
     w = turned_primitive(w), k = turned_parameters(k);
     return mr_max_nan(rate, p.inv_dz * fastest_of(w, k));
+}
+
+/* Stores the group's largest rate in its place, as put_maximum does. */
+MR_FN void put_maximum_of(MR_GLOBAL real *maxima, MR_LOCAL_PTR real *partial, real rate, volume p,
+    int is_due) {
+    int before = mr_group_z() * mr_groups_y() * mr_groups_x();
+    put_maximum(maxima + p.slot + before, partial, rate, is_due);
+}
+
+/* A GPU goes over a strip without a look at faces that are no states (traverse/general.h), and
+ * where one was found does so once more, with the look. */
+#ifndef MARCHES_FREELY
+#define MARCHES_FREELY 0
+#endif
+
+/* What was found of such faces by pairs of columns: those of one sweep. */
+typedef struct marks { real of[(W + 1) / 2]; } marks;
+
+MR_FN marks no_marks(void) {
+    marks m;
+    MR_LANES(l, (W + 1) / 2) m.of[l] = R(0.0);
+    return m;
+}
+
+/* Whether one of them has a part in the columns low .. high - 1. */
+MR_FN int are_spoilt(marks m, int low, int high) {
+    int spoilt = 0;
+    MR_LANES(l, (W + 1) / 2)
+        spoilt |= low - 1 <= 2 * l && 2 * l < high && !(m.of[l] - m.of[l] == R(0.0));
+    return spoilt;
 }

@@ -133,10 +133,11 @@ end
 -- ---- three dimensions ----
 
 local function of_gas(more)
-    return function(precision)
+    return function(precision, team)
         local scheme = euler_in_space.new {}
-        return { { 'gas', fill({ MARE_REAL = precision, W = 2, GROUP = 64, TEAM = 32 },
-            scheme.defines), program = more and more(scheme), equation = scheme.equation } }
+        return { { 'gas', fill({ MARE_REAL = precision, W = 2, GROUP = 64, TEAM = team },
+            scheme.defines), math = 'fast', program = more and more(scheme),
+            equation = scheme.equation } }
     end
 end
 
@@ -341,8 +342,9 @@ M.rows = {
     ['ordering/take.krn'] = places { PLACE = 'int' }, ['ordering/scatter.krn'] = places {},
     ['ordering/search.krn'] = places {}, ['products/multiply.krn'] = factors,
     ['products/vector.krn'] = factors,
-    ['volume/step.krn'] = of_gas(), ['volume/rate.krn'] = of_gas(),
-    ['volume/fill.krn'] = of_gas(filled), ['mandelbrot/escape.krn'] = escape,
+    ['volume/planes.krn'] = of_gas(), ['volume/columns.krn'] = of_gas(),
+    ['volume/rate.krn'] = of_gas(), ['volume/fill.krn'] = of_gas(filled),
+    ['mandelbrot/escape.krn'] = escape,
     ['mandelbrot/perturbation.krn'] = perturbation,
 }
 

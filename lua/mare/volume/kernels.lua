@@ -5,40 +5,41 @@ local bind = require 'mare.array.bind'
 local boundary = require 'mare.array.boundary'
 local constants = require 'mare.base.constants'
 local lua_code = require 'mare.schemes.lua_code'
+local source = require 'mare.base.source'
 local tables = require 'bindings.tables'
 
 local kernels = {}
 
-local team = 32         -- work-items side by side along x
+local warp = 32
 local reach = constants.REACH
 
--- Shapes of a step: work-items of a group, rows of each, and groups on a compute unit.
+-- Shapes of the sweeps along x and y, and along z: columns of a work-item, work-items of a group,
+-- and rows or slices of a strip.
 local shapes = {
-    gpu = { GROUP = 384, W = 2, at_once = 1 },
-    cpu = { GROUP = 128, W = 4, at_once = 4 },
-    other = { GROUP = 128, W = 2, at_once = 4 },
+    planes = { gpu = { W = 2, GROUP = 64, along = 128 }, cpu = { W = 68, GROUP = 1, along = 64 },
+        other = { W = 2, GROUP = 64, along = 128 } },
+    columns = { gpu = { W = 2, GROUP = 64, along = 128 }, cpu = { W = 64, GROUP = 1, along = 64 },
+        other = { W = 2, GROUP = 64, along = 128 } },
 }
 local rate_group = 32
 
--- Returns how a step is cut: the shape, its tiles, and groups along x and along y and z.
-function kernels.cut(device, grid, slab, shape)
-    local chosen = shape or shapes[device.info.kind]
-    local width, height = team - 2 * reach, chosen.GROUP / team * chosen.W - 2 * reach
-    local columns, rows = math.ceil(grid.nx / width), math.ceil(grid.ny / height)
-    local all = chosen.at_once * device.info.compute_units
-    local best, least = 1, math.huge
-    -- Slices are shared among so many groups that few compute units wait at the end for others.
-    for share = 1, math.max(1, math.floor(slab.nz / 8)) do
-        local turns = math.ceil(columns * rows * share / all)
-        local cost = turns * (math.ceil(slab.nz / share) + 2 * reach)
-        if cost < least then best, least = share, cost end
-    end
-    return { shape = chosen, tiles = rows, groups = { columns, rows * best } }
+-- Returns how a kernel is cut: { shape, groups along x, y and z }. given: shapes by kernel to take
+-- instead
+function kernels.cut(device, kernel, grid, slab, given)
+    local shape = given and given[kernel] or shapes[kernel][device.info.kind]
+    local cut = { W = shape.W, GROUP = shape.GROUP,
+        TEAM = source.shuffles(device.info) and warp or shape.GROUP }
+    local is_columns = kernel == 'columns'
+    local owned = is_columns and shape.W * shape.GROUP
+        or (cut.TEAM * shape.W - 2 * reach) * shape.GROUP / cut.TEAM
+    local strips = math.ceil((is_columns and slab.nz or grid.ny) / shape.along)
+    local along_x = math.ceil(grid.nx / owned)
+    return { shape = cut, groups = is_columns and { along_x, grid.ny, strips }
+        or { along_x, strips, slab.nz } }
 end
 
 local function defines_of(scheme, precision, shape)
-    return tables.merged(scheme.defines, { MARE_REAL = precision, W = shape.W, GROUP = shape.GROUP,
-        TEAM = team })
+    return tables.merged(scheme.defines, shape, { MARE_REAL = precision })
 end
 
 -- Returns what device:program takes to compile a file of kernels/volume/.
@@ -48,7 +49,7 @@ function kernels.program(scheme, device, file, precision, maths, shape)
         math = device.info.kind == 'gpu' and maths or 'strict' })
 end
 
-local rate_shape = { W = 1, GROUP = rate_group }
+local rate_shape = { W = 1, GROUP = rate_group, TEAM = rate_group }
 
 local function rate_groups(grid, slab)
     return { math.max(1, math.min(8, math.ceil(grid.nx / rate_group))),
@@ -56,9 +57,14 @@ local function rate_groups(grid, slab)
 end
 
 -- Returns how many maxima the kernels of a slab write.
-function kernels.maxima(grid, slab, shape)
-    local groups, rate = kernels.cut(slab.device, grid, slab, shape).groups, rate_groups(grid, slab)
-    return math.max(groups[1] * groups[2], rate[1] * rate[2])
+function kernels.maxima(grid, slab, given)
+    local most = rate_groups(grid, slab)
+    most = most[1] * most[2]
+    for kernel in pairs(shapes) do
+        local groups = kernels.cut(slab.device, kernel, grid, slab, given).groups
+        most = math.max(most, groups[1] * groups[2] * groups[3])
+    end
+    return most
 end
 
 -- Returns the rule of a side; along z slices of other slabs lie beyond where `has_other`.
@@ -97,7 +103,7 @@ function kernels.fill(desc, slab, initial)
     local ok, program = pcall(kernels.filler, scheme, desc.precision, initial)
     if not ok then return false end
     local values = tables.merged(scheme.equation:values(scheme.numbers), block(desc, slab),
-        { state = slab.now, first = slab.k0, tiles = 1, slot = 0, x = g.x[1], y = g.y[1],
+        { state = slab.now, first = slab.k0, slot = 0, x = g.x[1], y = g.y[1],
             z = g.z[1], dx = g.dx, dy = g.dy, dz = g.dz })
     local launch = bind(device:program(program):kernel 'volume_fill', values,
         { global = { g.nx, g.ny, slab.nz } })
@@ -106,31 +112,34 @@ function kernels.fill(desc, slab, initial)
     return true
 end
 
--- Binds the launches of a slab: `x` and `z` are steps that sweep along that axis first, `measure`
--- writes the maxima of the state as it is. desc: { scheme, grid, boundaries, precision, maths,
--- count = of slabs, first = axis of even steps, maxima, clock, shape }
+-- Binds the launches of a slab. A step that sweeps along x first is `planes`.first, from `now` to
+-- `other`, and `columns`.last, back; one along z first is `columns`.first and `planes`.last;
+-- `measure` writes the maxima of the state as it is. desc: { scheme, grid, boundaries, precision,
+-- maths, count = of slabs, maxima, clock, shapes = by kernel, if not those of this module }
 function kernels.bind(desc, slab)
-    local scheme, device = desc.scheme, slab.device
-    local cut = kernels.cut(device, desc.grid, slab, desc.shape)
+    local scheme, device, made = desc.scheme, slab.device, {}
     local values = tables.merged(scheme.equation:values(scheme.numbers), block(desc, slab),
-        { tiles = cut.tiles, clock = desc.clock, maxima = desc.maxima })
+        { clock = desc.clock, maxima = desc.maxima })
     local function program(file, shape)
         return device:program(kernels.program(scheme, device, file, desc.precision, desc.maths,
             shape))
     end
-    local step, group = program('step.krn', cut.shape), cut.shape.GROUP
-    local function launch(axis, name)
-        local is_even = axis == desc.first
-        values.src, values.dst = slab[is_even and 'now' or 'other'],
-            slab[is_even and 'other' or 'now']
-        return bind(step:kernel(name), values, { group = { group, 1 },
-            global = { cut.groups[1] * group, cut.groups[2] } })
+    for kernel in pairs(shapes) do
+        local cut = kernels.cut(device, kernel, desc.grid, slab, desc.shapes)
+        local both, group = program(kernel .. '.krn', cut.shape), cut.shape.GROUP
+        made[kernel] = {}
+        for _, turn in ipairs { 'first', 'last' } do
+            values.src = turn == 'first' and slab.now or slab.other
+            values.dst = turn == 'first' and slab.other or slab.now
+            made[kernel][turn] = bind(both:kernel(kernel .. '_' .. turn), values,
+                { group = { group, 1, 1 },
+                    global = { cut.groups[1] * group, cut.groups[2], cut.groups[3] } })
+        end
     end
-    local made = { x = launch('x', 'step_xyz'), z = launch('z', 'step_zyx') }
-    local rate = rate_groups(desc.grid, slab)
+    local groups = rate_groups(desc.grid, slab)
     values.src = slab.now
     made.measure = bind(program('rate.krn', rate_shape):kernel 'volume_rate', values,
-        { group = { rate_group, 1 }, global = { rate[1] * rate_group, rate[2] } })
+        { group = { rate_group, 1 }, global = { groups[1] * rate_group, groups[2] } })
     return made
 end
 

@@ -29,7 +29,7 @@ Simulation.__index = Simulation
 simulation.sides = { 'west', 'east', 'south', 'north', 'low', 'high' }
 
 local allowed = { grid = 'table', scheme = 'table', boundaries = 'any', initial = 'function',
-    options = 'table', devices = 'table', slabs = 'number', shape = 'table', first = 'string' }
+    options = 'table', devices = 'table', slabs = 'number', shapes = 'table', first = 'string' }
 
 local is_kind = { periodic = true, reflective = true, outflow = true }
 
@@ -65,7 +65,7 @@ end
 local function make_clocks(self)
     local total = 0
     for _, slab in ipairs(self.fields.list) do
-        slab.slot, slab.slots = total, kernels.maxima(self.grid, slab, self.shape)
+        slab.slot, slab.slots = total, kernels.maxima(self.grid, slab, self.shapes)
         total = total + slab.slots
     end
     self.maxima = self.fields:replicate { type = self.precision, count = total, label = 'maxima' }
@@ -74,15 +74,15 @@ local function make_clocks(self)
     self.clocks = clocks.new(self.fields, self.maxima, total, self.scheme.gradual)
 end
 
--- The buffers before and after a step.
-local function ends_of(self, axis)
-    if axis == self.first then return 'now', 'other' end
-    return 'other', 'now'
-end
+-- What a step runs that sweeps along an axis first.
+local sweeps = { x = { 'planes', 'columns' }, z = { 'columns', 'planes' } }
 
 local function queue_step(self, axis)
-    self.fields:exchange((ends_of(self, axis)))
-    for k = 1, #self.launches do self.launches[k][axis]:run() end
+    local launches, first, last = self.launches, sweeps[axis][1], sweeps[axis][2]
+    if axis == 'z' then self.fields:exchange 'now' end
+    for k = 1, #launches do launches[k][first].first:run() end
+    if axis == 'x' then self.fields:exchange 'other' end
+    for k = 1, #launches do launches[k][last].last:run() end
     self.clocks:tick()
 end
 
@@ -92,7 +92,7 @@ local other_axis = { x = 'z', z = 'x' }
 local function work_of(self, slab)
     return { scheme = self.scheme, grid = self.grid, boundaries = self.boundaries,
         precision = self.precision, maths = self.maths, count = #self.fields.list,
-        first = self.first, maxima = self.maxima:on(slab), clock = slab.clock, shape = self.shape }
+        maxima = self.maxima:on(slab), clock = slab.clock, shapes = self.shapes }
 end
 
 local function make_steps(self)
@@ -136,7 +136,7 @@ function simulation.new(desc)
     local o = desc.options or {}
     local self = setmetatable({
         grid = desc.grid.slabs and desc.grid or grids.new(desc.grid), scheme = desc.scheme,
-        boundaries = simulation.boundaries(desc.boundaries), shape = desc.shape,
+        boundaries = simulation.boundaries(desc.boundaries), shapes = desc.shapes,
         precision = options.value(o, 'precision'), maths = options.value(o, 'maths'),
         cfl = options.value(o, 'cfl'), dt = options.value(o, 'dt'), now = {}, version = 0,
         first = desc.first or 'x', devices = devices.open(desc.devices or o.device),
@@ -255,8 +255,11 @@ end
 -- Frees everything on the devices. These stay open.
 function Simulation:release()
     for _, plan in pairs(self.plans) do plan:release() end
-    for _, launches in ipairs(self.launches) do
-        for _, launch in pairs(launches) do launch:release() end
+    for _, own in ipairs(self.launches) do
+        for _, launch in ipairs { own.measure, own.planes.first, own.planes.last,
+            own.columns.first, own.columns.last } do
+            launch:release()
+        end
     end
     self.clocks:release()
     self.maxima:release()

@@ -1,7 +1,7 @@
--- The state of a volume: slabs of slices along z, each on its device with two buffers, `now` and
--- `other`, between which steps go. A slice has its fields one behind the other, each of ny rows of
--- `stride` elements, and two slices on either side of a slab are room for those of other slabs
--- (kernels/volume/volume.h).
+-- The state of a volume: slabs of slices along z, each on its device with two buffers: `now` has it
+-- between steps, `other` what the first sweeps of a step leave. A slice has its fields one behind
+-- the other, each of ny rows of `stride` elements, and two slices on either side of a slab are room
+-- for those of other slabs (kernels/volume/volume.h).
 
 local crossing = require 'mare.links.crossing'
 local errors = require 'bindings.errors'
@@ -14,7 +14,8 @@ local slabs = {}
 local Slabs, Slab = {}, {}
 Slabs.__index, Slab.__index = Slabs, Slab
 
-local reach, alignment = 2, 8       -- elements of a row begin at multiples of 32 bytes
+local reach, alignment = 2, 8       -- rows begin at multiples of 32 bytes
+local beyond = 256                  -- elements behind all, which work-items read and do not use
 
 -- Whether the slab lies on this device.
 function Slab:is_on(device) return rawequal(self.device, device) end
@@ -30,7 +31,7 @@ local function new_slab(self, own, device)
     local stride = math.ceil(self.grid.nx / alignment) * alignment
     local slab = setmetatable({ device = device, k0 = own.k0, nz = own.nz, fields = #self.names,
         stride = stride, plane = stride * self.grid.ny }, Slab)
-    local count = (own.nz + 2 * reach) * slab.fields * slab.plane
+    local count = (own.nz + 2 * reach) * slab.fields * slab.plane + beyond
     local bytes = count * self.element
     if bytes > device.info.max_buffer then
         errors.argument('volume: a slab needs a buffer of %.1f GiB on %s: more --slabs are wanted',
@@ -104,15 +105,15 @@ function Slabs:fill(slab, value)
     host:release()
 end
 
--- Brings a field of a box of cells to the host, of buffer `which`. box: { i, j, k = its first cell,
--- nx, ny, nz }. Returns its numbers from 0 on, x fastest. Waits.
-function Slabs:read(field, box, which)
+-- Brings a field of a box of cells to the host. box: { i, j, k = its first cell, nx, ny, nz }.
+-- Returns its numbers from 0 on, x fastest. Waits.
+function Slabs:read(field, box)
     local data, size = memory.array(self.precision, box.nx * box.ny * box.nz), self.element
     for _, slab in ipairs(self.list) do
         local low = math.max(box.k, slab.k0)
         local high = math.min(box.k + box.nz, slab.k0 + slab.nz)
         if low < high then
-            slab[which]:download_region(data, {
+            slab.now:download_region(data, {
                 width = box.nx * size, height = box.ny, depth = high - low,
                 src_offset = (slab:offset(field, low - slab.k0) + box.j * slab.stride + box.i)
                     * size,

@@ -56,10 +56,9 @@ end
 function variables.read(sim, name, box)
     local scheme, fields = sim.scheme, sim.fields
     local v = variables.find(scheme, name)
-    local which = sim.now.steps % 2 == 0 and 'now' or 'other'
-    if v.plane then return fields:read(v.plane, box, which) end
+    if v.plane then return fields:read(v.plane, box) end
     local value, planes, count = evaluator(scheme, v), {}, box.nx * box.ny * box.nz
-    for k = 1, #scheme.fields do planes[k] = fields:read(k - 1, box, which) end
+    for k = 1, #scheme.fields do planes[k] = fields:read(k - 1, box) end
     local data, cell = memory.array(sim.precision, count), {}
     for at = 0, count - 1 do
         for k = 1, #planes do cell[k] = planes[k][at] end

@@ -59,6 +59,24 @@ local function same_files(a, b)
     assert.equal(files.read(in_folder(a)), files.read(in_folder(b)))
 end
 
+-- The shares of the last two checkpoints are there, and no others. Without one of the newest, or
+-- with a damaged one, the one before is the newest that is whole.
+local function falls_back(path)
+    local found = checkpoint.newest(in_folder(path))
+    local before = checkpoint.read(in_folder(path .. '.1'))
+    local one = in_folder '@' .. found.header.shares[2].name
+    local pipe = io.popen('ls ' .. in_folder(path) .. '.s* | wc -l')
+    assert.equal(#found.header.shares + #before.header.shares, tonumber(pipe:read '*a'))
+    pipe:close()
+    for reason, command in pairs { ['not complete'] = 'truncate -s -1 ', ['No such'] = 'rm ' } do
+        os.execute(('cp %s %s.kept; %s %s'):format(one, one, command, one))
+        local other = checkpoint.newest(in_folder(path))
+        assert.equal(before.header.steps, other.header.steps)
+        fails.says(other.passed_over[1], found.header.shares[2].name, reason)
+        os.execute(('mv %s.kept %s'):format(one, one))
+    end
+end
+
 -- The trace of a run on two ranks has what each of them did, on one clock.
 local function check_trace(path)
     local seen, first, last = {}, math.huge, 0
@@ -157,6 +175,7 @@ launch.each(function(launcher)
             good(launcher, 3, one .. '--steps 9')
             local found = checkpoint.newest(in_folder '@c.ck')
             assert.equal(9, found.header.steps)
+            assert.equal(3, #found.header.shares)
             local text = good(launcher, 2, '--profile=@p.json ' .. one
                 .. '--t-end 0.15 --weights 2,1')
             check_trace('@p.json')
@@ -164,6 +183,7 @@ launch.each(function(launcher)
             assert.equal(1, select(2, text:gsub('going on', '')), text)
             assert.same(what_is_in '@a.nc', what_is_in '@c.nc')
             assert.same(what_is_in '@as.nc', what_is_in '@cs.nc')
+            falls_back('@c.ck')
             os.execute('rm ' .. in_folder '@c.*')
         end) end
 

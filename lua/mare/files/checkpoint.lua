@@ -2,11 +2,14 @@
 -- identifies it, a header of plain values (literal.lua), the fields of the
 -- whole grid with their ghost cells in the precision of the run, and a CRC-32
 -- of all of this. It appears complete or not at all. The last few checkpoints
--- are kept as FILE, FILE.1, FILE.2, ..., newest first.
+-- are kept as FILE, FILE.1, FILE.2, ..., newest first. That of several ranks
+-- has only what analyses hold, and names shares of the fields (shares.lua),
+-- which were complete before it.
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local literal = require 'mare.base.literal'
+local shares = require 'mare.files.shares'
 local structure = require 'mare.base.structure'
 local zlib = require 'bindings.zlib'
 
@@ -35,7 +38,7 @@ local header_rule = {
     levels = optional(whole),
     state = optional({}),
     series = optional { shape = words, rows = words, accounts = optional(words) },
-    analyses = optional(list({})),
+    analyses = optional(list({})), shares = optional(shares.rule),
     outputs = list { last = optional(number), position = position },
 }
 
@@ -105,7 +108,16 @@ local function sizes_of(beginning)
     if header_bytes then return #line, tonumber(header_bytes), tonumber(state_bytes) end
 end
 
-local function parse(data, size)
+-- Puts the state that shares hold before the rest of a checkpoint. Returns it with its bytes and
+-- memory; or nil and why not.
+local function gathered(path, header, rest, rest_bytes)
+    local bytes = checkpoint.state_bytes(header.identity, header.levels or 1)
+    if not bytes then return nil, 'has a damaged header: its grid' end
+    local state, held = shares.state(path, header.shares, bytes, rest, rest_bytes)
+    return state, state and bytes + rest_bytes or held, held
+end
+
+local function parse(path, data, size)
     local beginning = files.text(data, math.min(size, line_bytes))
     local line, header_bytes, state_bytes = sizes_of(beginning)
     if not line then return nil, 'is no checkpoint' end
@@ -119,15 +131,17 @@ local function parse(data, size)
     if not header then return nil, 'has a header that cannot be read' end
     local fault = structure.fault(header, header_rule)
     if fault then return nil, 'has a damaged header: ' .. fault end
-    return { header = header, state = data + (line + header_bytes), bytes = state_bytes,
-        memory = data }
+    local state, bytes, held = data + (line + header_bytes), state_bytes, data
+    if header.shares then state, bytes, held = gathered(path, header, state, state_bytes) end
+    if not state then return nil, bytes end
+    return { header = header, state = state, bytes = bytes, memory = held }
 end
 
 -- Returns { header, state = pointer, bytes } of a file, or nil and the reason.
 function checkpoint.read(path)
     local data, size = files.map(path)
     if not data then return nil, size end
-    return parse(data, size)
+    return parse(path, data, size)
 end
 
 -- ---- what checkpoints refer to ----
@@ -175,6 +189,20 @@ function checkpoint.sweep(path, beside)
         part_files = part_files or part_files_of(path) or everything
         return part_files[name]
     end)
+end
+
+-- Removes shares that no checkpoint of this name refers to; none where one cannot be read.
+function checkpoint.sweep_shares(path)
+    path = files.follow(path)
+    local wanted, k = {}, 0
+    while k <= most_kept and (k == 0 or files.size(checkpoint.name(path, k))) do
+        local name = checkpoint.name(path, k)
+        local header = header_of(name)
+        if not header and files.size(name) then return end
+        for _, share in ipairs(header and header.shares or {}) do wanted[share.name] = true end
+        k = k + 1
+    end
+    shares.sweep(path, wanted)
 end
 
 -- Returns the newest intact checkpoint among FILE, FILE.1, ..., with its

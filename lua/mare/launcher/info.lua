@@ -158,6 +158,10 @@ local function checkpoint_lines(path, found)
         'source: Mare ' .. h.version .. ', commit ' .. (h.commit or 'unknown'),
         'device: ' .. h.device, place_line(h),
     }
+    if h.shares then
+        lines[#lines + 1] = ('shares: %d files beside it, of a rank each, which are read'):format(
+            #h.shares)
+    end
     for _, entry in ipairs(h.identity) do lines[#lines + 1] = identity.line(entry) end
     for _, output in ipairs(h.outputs) do
         local p = output.position

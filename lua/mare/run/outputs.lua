@@ -437,16 +437,27 @@ end
 
 -- ---- checkpoints ----
 
--- Hands a checkpoint over: its header is completed with where each file is. The host memory `data`
--- is in use until saving() is false.
-function Outputs:save(path, keep, header, data)
+-- Notes what a checkpoint of this moment says of outputs, in its header; where each file is, its
+-- thread keeps for it.
+function Outputs:seal(header)
+    self:note(header)
+    if self.is_writer then request(self, { kind = 'seal' }) end
+end
+
+function Outputs:note(header)
     header.run_id, header.outputs = self.run_id, {}
     for id, output in ipairs(self.list) do header.outputs[id] = { last = output.last } end
+end
+
+-- Hands a checkpoint over: its header is completed with where each file is. The host memory `data`,
+-- nil for none, is in use until saving() is false.
+function Outputs:save(path, keep, header, data)
+    if not header.outputs then self:note(header) end
     self.saved = nil
     self.underway, self.has_checkpoint = self.is_writer, true
     if not self.is_writer then return end
     request(self, { kind = 'checkpoint', path = path, keep = keep, header = header,
-        data = worker.address(data:pointer()), size = data.size })
+        data = data and worker.address(data:pointer()) or 0, size = data and data.size or 0 })
 end
 
 -- Returns whether the last checkpoint is still being written; with `wait` it waits until that is

@@ -8,8 +8,12 @@ local files = require 'bindings.files'
 local functions = require 'mare.schemes.functions'
 local here = require 'mare.ranks.here'
 local identity = require 'mare.run.identity'
+local literal = require 'mare.base.literal'
 local options = require 'mare.base.options'
 local schedule = require 'mare.base.schedule'
+local share = require 'mare.array.share'
+local shares = require 'mare.files.shares'
+local system = require 'bindings.system'
 local worker = require 'bindings.worker'
 
 local restart = {}
@@ -168,8 +172,36 @@ local function header(self, sim)
     return list
 end
 
+-- Takes the answer of the thread that writes the share of this rank, if there is one or with
+-- `wait`. Returns whether those of all ranks are there, and why one has failed; then rank 0 has the
+-- rest written, unless one has.
+local function settle_shares(self, wait)
+    self.answer = self.answer or (wait and self.writer:receive() or self.writer:poll())
+    local failure
+    local answers = here.all(self.answer or false)
+    for rank, text in ipairs(answers) do
+        if not text then return false end
+        local answer = literal.decode(text)
+        self.header.shares[rank].crc = answer.crc
+        failure = failure or answer.failure and ('rank %d: %s'):format(rank - 1, answer.failure)
+    end
+    self.answer, self.shares_underway = nil, false
+    if failure then return true, failure end
+    local ok, why = pcall(shares.check, files.follow(self.path),
+        here.rank == 0 and self.header.shares or {})
+    ok, why = unpack(here.broadcast { ok, not ok and tostring(why) or nil })
+    if not ok then return true, why end
+    self.outputs:save(self.path, self.keep, self.header, self.memory)
+    return true
+end
+
 -- Returns why the checkpoint being written failed.
 local function settle(self, wait)
+    if self.shares_underway then
+        local are_there, failure = settle_shares(self, wait)
+        if failure then self.asked, self.failure = nil, failure end
+        if failure or not are_there then return failure end
+    end
     local busy, failure = self.outputs:saving(wait)
     if not self.asked then return nil end
     busy, failure = unpack(here.broadcast { busy or false, failure })   -- it is rank 0 that writes
@@ -183,16 +215,31 @@ local function settle(self, wait)
     return failure
 end
 
--- Copies the fields, and what analyses have gathered, to the host of rank 0.
+-- Returns host memory for so many bytes, nil for none.
+local function memory_of(sim, bytes)
+    return bytes > 0 and sim.fields:host { count = bytes / sim.fields.element,
+        label = 'checkpoint' } or nil
+end
+
+-- Copies the fields to the host: what each of several ranks holds of them, or all.
+local function fill_fields(self, sim)
+    if here.size == 1 then return sim:save(self.memory) end
+    self.share = self.share or share.new(sim.fields, levels(self.desc.scheme))
+    self.own = self.own or memory_of(sim, self.share.bytes)
+    sim:save_share(self.share, self.own)
+end
+
+-- Copies the fields, and to rank 0 what analyses have gathered.
 local function fill(self, sim)
     local list, bytes = places(self.desc)
-    self.memory = self.memory or here.rank == 0 and sim.fields:host {
-        count = bytes / sim.fields.element, label = 'checkpoint' } or nil
-    sim:save(self.memory)
+    local shared = here.size > 1 and checkpoint.state_bytes(identity.of(self.desc),
+        levels(self.desc.scheme)) or 0
+    self.memory = self.memory or here.rank == 0 and memory_of(sim, bytes - shared) or nil
+    fill_fields(self, sim)
     local data = self.memory and worker.pointer('char', worker.address(self.memory:pointer()))
     self.kept = {}
     for k, analysis in ipairs(self.desc.analyses or {}) do
-        self.kept[k] = analysis:save(data and data + list[k])
+        self.kept[k] = analysis:save(data and data + (list[k] - shared))
     end
 end
 
@@ -204,13 +251,32 @@ function restart.load_analyses(desc, sim, found)
     end
 end
 
+-- Has the threads of all ranks write their shares. The header says how all is at this moment.
+local function begin_shares(self, sim)
+    local path = files.follow(self.path)
+    local tag = here.broadcast(('%dx%x'):format(sim.now.steps, system.now() * 1e6 % 2 ^ 40))
+    self.writer = self.writer or worker.start 'mare.files.share_writer'
+    self.header, self.shares_underway = header(self, sim), true
+    self.header.shares = {}
+    for rank, held in ipairs(self.share.of_rank) do
+        local boxes = {}
+        for k, box in ipairs(held.boxes) do boxes[k] = shares.numbers(box) end
+        self.header.shares[rank] = { bytes = held.bytes, boxes = boxes,
+            name = shares.name(path, tag, rank - 1):match '[^/]*$' }
+    end
+    self.outputs:seal(self.header)
+    self.writer:send(literal.encode { path = shares.name(path, tag, here.rank),
+        data = worker.address(self.own:pointer()), size = self.share.bytes })
+end
+
 -- Takes one now, as soon as the last is on the disk.
 local function take(self, sim)
     local failure = settle(self, true)
     self.asked = self.now()
     self.pending = { path = self.path, t = sim.now.t, step = sim.now.steps }
     fill(self, sim)
-    self.outputs:save(self.path, self.keep, header(self, sim), self.memory)
+    if here.size > 1 then begin_shares(self, sim)
+    else self.outputs:save(self.path, self.keep, header(self, sim), self.memory) end
     return failure
 end
 
@@ -244,6 +310,11 @@ function Saver:last(sim)
     return take(self, sim)
 end
 
+local function stop_writer(self)
+    if self.writer then self.writer:stop() end
+    self.writer = nil
+end
+
 -- Takes one, unless the last or one of this step has been taken, and waits until it is on the disk.
 -- Returns its path, time and step.
 function Saver:finish(sim)
@@ -254,6 +325,7 @@ function Saver:finish(sim)
         take(self, sim)
         settle(self, true)
     end
+    stop_writer(self)
     if self.failure then errors.raise('MARE_ERROR_IO', '%s', self.failure) end
     return self.good
 end
@@ -261,6 +333,7 @@ end
 -- Says which one a run that failed can go on from.
 function Saver:last_good()
     settle(self, true)
+    stop_writer(self)
     local good = self.good
     return good and string.format('the last good checkpoint is %s, t = %g, step %.0f', good.path,
         good.t, good.step) or 'no checkpoint was taken'

@@ -11,7 +11,7 @@ local literal = require 'mare.base.literal'
 local system = require 'bindings.system'
 local worker = require 'bindings.worker'
 
-local writers, paths = {}, {}
+local writers, paths, sealed = {}, {}, nil
 local handlers = {}
 
 function handlers.open(m)
@@ -30,12 +30,22 @@ function handlers.write(m)
     end, m.range)
 end
 
+-- Notes where all files stand, for a checkpoint that is written later.
+function handlers.seal()
+    sealed = {}
+    for id, writer in pairs(writers) do sealed[id] = writer:seal() end
+end
+
 -- Writes a checkpoint. m.header.outputs[k].position is filled in here, where the files are.
 function handlers.checkpoint(m)
-    for id, output in ipairs(m.header.outputs) do output.position = writers[id]:seal() end
+    for id, output in ipairs(m.header.outputs) do
+        output.position = sealed and sealed[id] or writers[id]:seal()
+    end
+    sealed = nil
     checkpoint.write(m.path, m.keep, m.header, worker.pointer('char', m.data), m.size)
     for _, writer in pairs(writers) do writer:keep() end
     pcall(checkpoint.sweep, m.path, paths)      -- no checkpoint is lost for litter of others
+    pcall(checkpoint.sweep_shares, m.path)
 end
 
 function handlers.close(m)

@@ -384,6 +384,12 @@ function Simulation:save(host)
     end
 end
 
+-- Writes what this rank holds of all that into host memory. share: of array/share.lua
+function Simulation:save_share(share, host)
+    self:find_state()
+    share:save(host, levels(self, self.now.steps))
+end
+
 -- Loads the state and the clock of a checkpoint: { state = what save() gave, t, steps, rate }
 function Simulation:load(at)
     for k, which in ipairs(levels(self, at.steps)) do

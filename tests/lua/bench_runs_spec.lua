@@ -11,7 +11,7 @@ local device = info.name
 -- The words of each; a list where it measures one of several things.
 local words = {
     device = '', engine = '', memory = '', scaling = '32', scaling_table = '', start = '',
-    table1 = '4', arrays = '',
+    table1 = '4', arrays = '', jacobi = '32',
     transforms = '', fft = '', functions = { 'kernels', 'solvers' },
     euler_peers = '32 1', linear_openmp = '32 1', volumes_openmp = '32 1', output = '. 4 32 32',
     mandelbrot = { 'rate 8', 'exact float 10', 'exact perturbation 10', 'deep 4' },

@@ -29,11 +29,31 @@ local global_c, group_c = ffi.new 'uint32_t[3]', ffi.new 'uint32_t[3]'
 local info_fields = { 'arg_count', 'max_group_size', 'registers', 'warp_size', 'local_memory',
                       'private_memory', 'groups_per_unit' }
 
-local function read_info(k)
+-- What NVIDIA's OpenCL tells of programs from code alone, so this one is loaded once more; 0 if it
+-- cannot be.
+local function registers_of(program, name)
+    local given = program.compiled
+    if (given.options or ''):find 'maxrregcount' then return 0 end     -- code goes without options
+    local ok, count = pcall(function()
+        local again = program.device:program { name = program.label, code = program:binary(),
+            source = given.source, defines = given.defines, include_paths = given.include_paths,
+            language = given.language }
+        return again:kernel(name).info.registers
+    end)
+    return ok and count or 0
+end
+
+local function read_info(k, program)
     check(C.mare_kernel_query(k, kernel_info))
     local info = { name = ffi.string(kernel_info.name) }
     for _, field in ipairs(info_fields) do info[field] = tonumber(kernel_info[field]) end
-    return info
+    if info.registers > 0 or not program.compiled then return info end
+    info.registers = nil
+    return setmetatable(info, { __index = function(self, field)
+        if field ~= 'registers' then return nil end
+        self.registers = registers_of(program, self.name)
+        return self.registers
+    end })
 end
 
 local function read_args(k, count)
@@ -61,7 +81,7 @@ function M.create(program, name)
     local owner = kernels.own()
     mare.create(C.mare_kernel_create, program.handle, name, owner)
     local self = kernels.wrap(owner, { name = name, device = program.device })
-    self.info = read_info(self.handle)
+    self.info = read_info(self.handle, program)
     self.args, self.index = read_args(self.handle, self.info.arg_count)
     return self
 end

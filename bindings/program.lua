@@ -160,6 +160,9 @@ function M.create(device, options)
     local owner = type(options) == 'table' and options.code and load(device, options)
         or finish(take(device, options) or begin(device, options), device, options)
     local self = class.wrap(owner, { label = options.name or 'source', device = device })
+    if device.name:find '^opencl' and device.info.vendor:find 'NVIDIA' and not options.code then
+        self.compiled = options         -- for the registers of its kernels (kernel.lua)
+    end
     self.log = ffi.string(C.mare_program_log(self.handle))
     self.cached = C.mare_program_cached(self.handle) ~= 0
     return self

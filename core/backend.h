@@ -62,6 +62,7 @@ typedef struct mr_source {
     uint64_t define_count;
     uint32_t language, math;
     const char *instance;           /* of a template: its name expression; NULL: none */
+    bool is_kept;                   /* somebody keeps the binary */
 } mr_source;
 
 /* ---- what plan_build finds in a plan ---- */
@@ -156,10 +157,10 @@ typedef struct mr_backend {
     void (*event_destroy)(mr_native device, mr_native event);
     mare_status (*event_query)(mr_native device, mr_native event, int *done);
 
-    /* Compiles to a binary for this device. `loaded` is not NULL where nobody keeps the binary: if
-     * the vendor's compiler gives a program that is loaded, it may take that, and no binary. `log`
-     * receives the compiler's text, also when it fails (then the failure is MARE_ERROR_BUILD and
-     * the message holds the log). */
+    /* Compiles to a binary for this device. If the vendor's compiler gives a program that is loaded
+     * `loaded` may take that; then the binary is wanted only if source->is_kept. `log` receives the
+     * compiler's text, also when it fails (then the failure is MARE_ERROR_BUILD and the message
+     * holds the log). */
     mare_status (*program_build)(mr_native device, const mr_source *source, mr_blob *binary,
                                  mr_native *loaded, mr_blob *log);
     mare_status (*program_load)(mr_native device, const mr_blob *binary, mr_native *out);

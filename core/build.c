@@ -90,14 +90,15 @@ static mare_status compile(mare_program *program, mr_blob *binary) {
                                .options = build->options,
                                .language = build->language,
                                .math = build->math,
-                               .instance = build->instance };
+                               .instance = build->instance,
+                               .is_kept = is_kept(program) };
     mr_blob log = { 0 };
-    mare_status status = device->backend->program_build(
-        device->native, &source, binary, is_kept(program) ? NULL : &program->native, &log);
+    mare_status status = device->backend->program_build(device->native, &source, binary,
+                                                        &program->native, &log);
     if (log.data) mr_text_append(&program->log, log.data, strnlen(log.data, log.size));
     free(log.data);
     MR_TRY(status);
-    if (!binary->data) return MARE_OK;
+    if (program->native.u64) return MARE_OK;
     return device->backend->program_load(device->native, binary, &program->native);
 }
 

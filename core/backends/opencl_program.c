@@ -5,9 +5,10 @@
  * NVIDIA's compiler is not asked to flush denormal numbers: it would do so in sums and changes of
  * sign only, for which it then takes instructions of their own instead of parts of a product.
  * A binary travels with its options in front ("options NUL binary"), since the driver finishes
- * compiling when it is loaded. PoCL compiles a kernel for the shape of its first launch; asked for
- * a binary, it compiles each for any shape too, which costs as much again. So where nobody keeps
- * the binary, the program that was built is taken. NVIDIA's tells its registers only when loaded.
+ * compiling when it is loaded. The program that was built is taken as it is: to load its binary
+ * costs NVIDIA's driver a third of the compilation again. PoCL compiles a kernel for the shape of
+ * its first launch; asked for a binary, it compiles each for any shape too, so it is asked only
+ * where somebody keeps that. NVIDIA's tells registers of a binary only.
  * PoCL 3.1 reads clang's header of all functions of OpenCL C before each program, which takes 0.12
  * of the 0.14 s of processor time of a small one, and 15 of the 22 ms of one that it has kept. The
  * prelude declares what the dialect needs, so the header's guard is defined; a text that calls
@@ -259,13 +260,11 @@ static mare_status get_linked(struct mr_cl_program *program, const mr_text *opti
     return get_binary(program, options, binary);
 }
 
-/* Gives the binary, or the program in *loaded. */
-static mare_status take(const mr_opencl_device *device, struct mr_cl_program *program,
+/* Gives the program that was built, and the binary to whom keeps it. */
+static mare_status take(struct mr_cl_program *program, const mr_source *source,
                         const mr_text *options, mr_blob *binary, mr_native *loaded) {
-    if (loaded && !device->entry->is_nvidia) return wrap(program, loaded);
-    mare_status status = get_linked(program, options, binary);
-    if (status == MARE_OK) mr_cl.clReleaseProgram(program);
-    return status;
+    if (source->is_kept) MR_TRY(get_linked(program, options, binary));
+    return wrap(program, loaded);
 }
 
 /* With the options that it takes, and without `more` if it does not compile with them. */
@@ -295,7 +294,7 @@ mare_status mr_opencl_program_build(mr_native native, const mr_source *source, m
     const char *bare = is_bare ? " -D_OPENCL_H_ -DMR_BARE" : NULL;
     mare_status status = compile_either(device, source, bare, &options, &program, &words);
     if (status == MARE_OK) {
-        status = take(device, program, &options, binary, loaded);
+        status = take(program, source, &options, binary, loaded);
         if (status != MARE_OK) mr_cl.clReleaseProgram(program);
     }
     if (words.data && !words.failed) {

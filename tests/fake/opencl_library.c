@@ -585,7 +585,7 @@ static char *nvidia_log(const char *source, const char *token) {
 static char *build_log(const char *source, const char *options) {
     const char *token = strstr(source, "nvidia_error");
     if (token) return nvidia_log(source, token);
-    if (*options && !strstr(options, "-DMR_PTX_ARCH=750"))
+    if (strstr(options, "-cl-std") && !strstr(options, "-DMR_PTX_ARCH=750"))
         return strdup("error: this is an sm_75\n");
     if (strstr(options, "denorms")) return strdup("error: signs become instructions\n");
     if (strstr(source, "syntax_error")) return strdup("error: bad.krn:2:5: what is this?\n");

@@ -85,6 +85,23 @@ static mare_status load_spirv(story *s) {
     return status;
 }
 
+/* The code of the story's program as one of its own, whose registers are told. */
+static mare_status load_binary(story *s) {
+    const mare_program_desc desc = { .source = saxpy, .name = "saxpy.bin",
+                                     .language = MARE_LANGUAGE_OPENCL };
+    mare_program *program = NULL;
+    mare_kernel *kernel = NULL;
+    const void *code = NULL;
+    uint64_t size = 0;
+    MR_TRY(mare_program_code(s->program, "binary", &code, &size));
+    MR_TRY(mare_program_load(s->device, &desc, code, size, &program));
+    mare_status status = mare_kernel_create(program, "saxpy", &kernel);
+    if (status == MARE_OK) status = mare_kernel_query(kernel, &s->info);
+    mare_kernel_release(kernel);
+    mare_program_release(program);
+    return status;
+}
+
 static mare_status run_kernel(story *s) {
     const mare_program_desc desc = { .source = saxpy,
                                      .name = "saxpy.krn",
@@ -150,6 +167,7 @@ static mare_status tell_story(story *s) {
     MR_TRY(move_data(s));
     MR_TRY(run_kernel(s));
     MR_TRY(load_spirv(s));
+    MR_TRY(load_binary(s));
     MR_TRY(share(s));
     return finish_story(s);
 }

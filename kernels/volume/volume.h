@@ -4,11 +4,12 @@
 
 /* What a launch goes over. kinds: of the six sides, KIND_COPY where the domain goes around and, low
  * and high, KIND_KEEP where slices of another part lie; has_mirrors: whether one is KIND_MIRROR;
- * slot: the place of the first group's rate among the maxima. */
+ * has_ends: whether columns that a work-item loads may not lie side by side, or be stored in part;
+ * along: rows or slices of a strip; slot: the place of the first group's rate among the maxima. */
 typedef struct volume {
     int nx, ny, nz, stride, plane;
     real inv_dx, inv_dy, inv_dz;
-    int west, east, south, north, low, high, has_mirrors, slot;
+    int west, east, south, north, low, high, has_ends, has_mirrors, along, slot;
 } volume;
 
 MR_FN mr_index slice_offset(int k, volume p) {

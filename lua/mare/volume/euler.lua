@@ -4,7 +4,6 @@
 
 local equations = require 'mare.schemes.equations'
 local errors = require 'bindings.errors'
-local tables = require 'bindings.tables'
 
 local euler = {}
 
@@ -47,11 +46,11 @@ local allowed = { gamma = 'number', options = 'table', riemann = 'any', limiter 
 -- theta = of mare.equations }
 function euler.new(desc)
     errors.fields('mare.volume.euler', desc, allowed)
-    return equations.new(tables.merged(desc, { gamma = nil, dimensions = 3, name = 'gas',
-        title = 'Euler equations', parameters = { gamma = desc.gamma or 1.4 },
-        fields = { 'rho', { vector = 'm' }, 'energy' },
+    return equations.new { dimensions = 3, name = 'gas', title = 'Euler equations',
+        options = desc.options, riemann = desc.riemann, limiter = desc.limiter, theta = desc.theta,
+        parameters = { gamma = desc.gamma or 1.4 }, fields = { 'rho', { vector = 'm' }, 'energy' },
         primitives = { 'rho', { vector = 'u' }, 'p' }, primitive = primitive,
-        conserved = conserved, flux = flux, speed = speed, variables = variables }))
+        conserved = conserved, flux = flux, speed = speed, variables = variables }
 end
 
 return euler

@@ -23,8 +23,8 @@ local shapes = {
 }
 local rate_group = 32
 
--- Returns how a kernel is cut: { shape, groups along x, y and z }. given: shapes by kernel to take
--- instead
+-- Returns how a kernel is cut: { shape, along = rows or slices of a strip, groups along x, y and z
+-- }. given: shapes by kernel to take instead
 function kernels.cut(device, kernel, grid, slab, given)
     local shape = given and given[kernel] or shapes[kernel][device.info.kind]
     local cut = { W = shape.W, GROUP = shape.GROUP,
@@ -34,7 +34,7 @@ function kernels.cut(device, kernel, grid, slab, given)
         or (cut.TEAM * shape.W - 2 * reach) * shape.GROUP / cut.TEAM
     local strips = math.ceil((is_columns and slab.nz or grid.ny) / shape.along)
     local along_x = math.ceil(grid.nx / owned)
-    return { shape = cut, groups = is_columns and { along_x, grid.ny, strips }
+    return { shape = cut, along = shape.along, groups = is_columns and { along_x, grid.ny, strips }
         or { along_x, strips, slab.nz } }
 end
 
@@ -78,7 +78,8 @@ local function block(desc, slab)
     for _, kind in pairs(sides) do mirrors = boundary.is_wall(kind) and 1 or mirrors end
     local is_cut, is_around = desc.count > 1, sides.low == 'periodic'
     return { nx = g.nx, ny = g.ny, nz = slab.nz, stride = slab.stride, plane = slab.plane,
-        inv_dx = 1 / g.dx, inv_dy = 1 / g.dy, inv_dz = 1 / g.dz, has_mirrors = mirrors,
+        inv_dx = 1 / g.dx, inv_dy = 1 / g.dy, inv_dz = 1 / g.dz, has_ends = 1,
+        has_mirrors = mirrors,
         west = rule(sides, 'west'), east = rule(sides, 'east'), south = rule(sides, 'south'),
         north = rule(sides, 'north'), slot = slab.slot,
         low = rule(sides, 'low', is_cut and (is_around or slab.k0 > 0)),
@@ -103,7 +104,7 @@ function kernels.fill(desc, slab, initial)
     local ok, program = pcall(kernels.filler, scheme, desc.precision, initial)
     if not ok then return false end
     local values = tables.merged(scheme.equation:values(scheme.numbers), block(desc, slab),
-        { state = slab.now, first = slab.k0, slot = 0, x = g.x[1], y = g.y[1],
+        { state = slab.now, first = slab.k0, along = 0, slot = 0, x = g.x[1], y = g.y[1],
             z = g.z[1], dx = g.dx, dy = g.dy, dz = g.dz })
     local launch = bind(device:program(program):kernel 'volume_fill', values,
         { global = { g.nx, g.ny, slab.nz } })
@@ -119,7 +120,7 @@ end
 function kernels.bind(desc, slab)
     local scheme, device, made = desc.scheme, slab.device, {}
     local values = tables.merged(scheme.equation:values(scheme.numbers), block(desc, slab),
-        { clock = desc.clock, maxima = desc.maxima })
+        { clock = desc.clock, maxima = desc.maxima, along = 0 })
     local function program(file, shape)
         return device:program(kernels.program(scheme, device, file, desc.precision, desc.maths,
             shape))
@@ -127,7 +128,9 @@ function kernels.bind(desc, slab)
     for kernel in pairs(shapes) do
         local cut = kernels.cut(device, kernel, desc.grid, slab, desc.shapes)
         local both, group = program(kernel .. '.krn', cut.shape), cut.shape.GROUP
-        made[kernel] = {}
+        local is_even = desc.boundaries.west == 'periodic' and desc.grid.nx % cut.shape.W == 0
+        values.has_ends = is_even and cut.shape.W <= 2 and 0 or 1
+        values.along, made[kernel] = cut.along, {}
         for _, turn in ipairs { 'first', 'last' } do
             values.src = turn == 'first' and slab.now or slab.other
             values.dst = turn == 'first' and slab.other or slab.now

@@ -1,0 +1,92 @@
+-- volumes.lua - gas in three dimensions: where it is constant along z it has the bits of two
+-- dimensions, also where it is torn apart; a blast has the radius of theory; vortices lose energy
+-- only where they become small.
+--     build/mare tests/long/volumes.lua [DEVICE [CELLS]]
+-- CELLS of the blast and the vortices along an axis, 32 if not given.
+
+local home = require 'bindings.home'
+local gas = require 'tests.gas_in_lua'
+local mare = require 'mare'
+
+local device, n = arg[1] or 'auto', tonumber(arg[2] or 32)
+local failed = 0
+
+local function check(what, good, ...)
+    print(('%-6s %s'):format(good and 'ok' or 'FAILED', what:format(...)))
+    failed = failed + (good and 0 or 1)
+end
+
+-- ---- two dimensions ----
+
+-- Smooth, with a strong jump, and parting so fast that faces are no states.
+local states = {
+    smooth = function(x, y) return 1 + 0.2 * math.sin(6 * x), 0.5, 0.3 * math.cos(6 * y), 1 end,
+    jump = function(x, y)
+        return (x - 0.5) ^ 2 + (y - 0.4) ^ 2 < 0.05 and 10 or 1, 0.1, x * y, x < 0.3 and 20 or 0.1
+    end,
+    torn = function(x, y)
+        local is_inside = (x - 0.5) ^ 2 + (y - 0.5) ^ 2 < 0.04
+        return is_inside and 10 or 0.01, x < 0.5 and -1 or 1, y < 0.5 and -1 or 1,
+            is_inside and 0.01 or 30
+    end,
+}
+
+local function options(precision)
+    return { device = device, precision = precision, maths = 'strict', cfl = 0.4 }
+end
+
+local function compare(name, initial, precision, boundaries, cells)
+    local unit = { 0, 1 }
+    local plane = mare.simulation.new { scheme = gas { parameters = { gamma = 1.4 } },
+        grid = mare.grid { nx = cells, ny = cells, x = unit, y = unit }, initial = initial,
+        boundaries = boundaries, options = options(precision) }
+    local space = mare.volume.simulation { scheme = mare.volume.euler {}, options =
+        options(precision), boundaries = boundaries,
+        grid = { nx = cells, ny = cells, nz = 5, x = unit, y = unit, z = unit },
+        initial = function(x, y)
+            local rho, u, v, p = initial(x, y)
+            return rho, u, v, 0, p
+        end }
+    for _, sim in ipairs { plane, space } do
+        sim:aim(1)
+        sim:step(12)
+        sim:read()
+    end
+    local a, b, differ, at = plane:field 'rho', space:field 'rho', 0, 0
+    for _ = 1, 5 do
+        for k = 0, cells * cells - 1 do
+            differ, at = differ + (a[k] == b[at] and 0 or 1), at + 1
+        end
+    end
+    check('%s, %s, %s, %d^2: %d cells differ from those in two dimensions after %d steps',
+        differ == 0 and plane.now.t == space.now.t, name, precision, boundaries, cells, differ,
+        space.now.steps)
+    plane:release()
+    space:release()
+end
+
+for name, initial in pairs(states) do
+    for _, precision in ipairs { 'float', 'double' } do
+        for _, boundaries in ipairs { 'periodic', 'reflective', 'outflow' } do
+            compare(name, initial, precision, boundaries, 70)
+        end
+    end
+end
+
+-- ---- scenarios ----
+
+local function run(name, values)
+    values.device, values.quiet, values.image = device, true, 'none'
+    values.nx, values.ny, values.nz = n, n, n
+    mare.options.source, mare.options.program = values, name
+    return dofile(home.root .. '/scenarios/' .. name .. '.lua')
+end
+
+local blast = run('sedov', {})
+check('blast of %d^3: the radius of the shock is off by %.4f', blast.error < 3.2 / n, n,
+    blast.error)
+local vortex = run('taylor_green', { t_end = 2 })
+check('vortices of %d^3: %.4f of the kinetic energy is left at t = 2', vortex.left > 1 - 12 / n
+    and vortex.left < 1, n, vortex.left)
+print(failed == 0 and 'all as it should be' or failed .. ' failed')
+os.exit(failed == 0 and 0 or 1)

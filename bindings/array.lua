@@ -302,6 +302,14 @@ function M.clear(given, bytes)
     check(C.mare_buffer_fill(given.buffer, 0, bytes, zero, 4, nil))
 end
 
+local memory_c, offset_c = ffi.new 'uint64_t[1]', ffi.new 'uint64_t[1]'
+
+-- Whether a cell's memory begins at a multiple of `bytes` bytes; views of buffers may not.
+function M.is_aligned(given, bytes)
+    check(C.mare_buffer_native(given.buffer, memory_c, offset_c))
+    return (memory_c[0] + offset_c[0]) % bytes == 0
+end
+
 -- Copies `bytes` bytes from one cell's memory to another's, from their beginnings.
 function M.copy(to, from, bytes)
     check(C.mare_buffer_copy(to.buffer, 0, from.buffer, 0, bytes, nil))

@@ -143,6 +143,18 @@ MR_FN float mr_copysign_float(float a, float b) {
 #define mr_half_load(from, i) ((float)(from)[i])
 #define mr_half_store(to, i, x) ((void)((to)[i] = (mr_half)(float)(x)))
 #define mr_half_round(x) ((float)(mr_half)(float)(x))
+MR_FN uint mr_halves(float a, float b) {
+    mr_half both[2] = { (mr_half)a, (mr_half)b };
+    uint word;
+    __builtin_memcpy(&word, both, sizeof word);
+    return word;
+}
+MR_FN float mr_first_half(uint word) {
+    mr_half first;
+    __builtin_memcpy(&first, &word, sizeof first);
+    return (float)first;
+}
+MR_FN float mr_second_half(uint word) { return mr_first_half(word >> 16); }
 #define mr_prefetch(address) __builtin_prefetch(address)
 #define mr_store_last(to, i, x, y) ((to)[i].re = (x), (to)[i].im = (y))
 

@@ -104,6 +104,19 @@ MR_FN float mr_half_round(float x) {
 }
 
 #ifndef MR_BRIEF
+/* Two halves as the word that they are in memory: of two floats, and each of them. */
+MR_FN uint mr_halves(float a, float b) {
+    mr_half both[2];
+    mr_half_store(both, 0, a);
+    mr_half_store(both, 1, b);
+    return both[0].bits | (uint)both[1].bits << 16;
+}
+MR_FN float mr_first_half(uint word) {
+    mr_half half = { (ushort)word };
+    return mr_half_load(&half, 0);
+}
+MR_FN float mr_second_half(uint word) { return mr_first_half(word >> 16); }
+
 /* A complex number that is not read soon: it leaves the caches before others. */
 MR_FN void mr_store_last(mr_complex_float *to, mr_index i, float re, float im) {
     asm volatile("st.global.cs.v2.f32 [%0], {%1, %2};" :: "l"(to + i), "f"(re), "f"(im) : "memory");
@@ -111,6 +124,33 @@ MR_FN void mr_store_last(mr_complex_float *to, mr_index i, float re, float im) {
 MR_FN void mr_store_last(mr_complex_double *to, mr_index i, double re, double im) {
     asm volatile("st.global.cs.v2.f64 [%0], {%1, %2};" :: "l"(to + i), "d"(re), "d"(im) : "memory");
 }
+
+/* Bytes that come into local memory by themselves, by as many as 16: `word`, of local memory too,
+ * counts them. One work-item makes the word, before a barrier; and for each turn, 0, 1, ..., says
+ * how many bytes come, and whence; all wait for them. Before the next turn there is a barrier. */
+#if __CUDA_ARCH__ >= 900
+MR_FN void mr_bulk_make(ulong *word) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;"
+        :: "r"(mr_local_address_(word)) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+MR_FN void mr_bulk_expect(ulong *word, int bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+        :: "r"(mr_local_address_(word)), "r"(bytes) : "memory");
+}
+MR_FN void mr_bulk_fetch(ulong *word, void *to, const void *from, int bytes) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+        "[%0], [%1], %2, [%3];" :: "r"(mr_local_address_(to)), "l"(from), "r"(bytes),
+        "r"(mr_local_address_(word)) : "memory");
+}
+MR_FN void mr_bulk_wait(ulong *word, int turn) {
+    int is_here = 0;
+    while (!is_here)
+        asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; "
+            "selp.b32 %0, 1, 0, p; }"
+            : "=r"(is_here) : "r"(mr_local_address_(word)), "r"(turn & 1) : "memory");
+}
+#endif
 
 /* To the cache that all compute units share. */
 MR_FN void mr_prefetch(const void *address) {

@@ -188,6 +188,18 @@ MR_FN float mr_half_round(float x) {
     vstore_half_rte(x, 0, (half *)&nearest);
     return vload_half(0, (const half *)&nearest);
 }
+/* Two halves as the word that they are in memory: of two floats, and each of them. */
+MR_FN uint mr_halves(float a, float b) {
+    ushort both[2];
+    vstore_half_rte(a, 0, (half *)both);
+    vstore_half_rte(b, 1, (half *)both);
+    return both[0] | (uint)both[1] << 16;
+}
+MR_FN float mr_first_half(uint word) {
+    ushort bits = (ushort)word;
+    return vload_half(0, (const half *)&bits);
+}
+MR_FN float mr_second_half(uint word) { return mr_first_half(word >> 16); }
 
 #ifndef MR_BRIEF
 /* Tells what will be read soon. */

@@ -94,6 +94,7 @@ local long_cases = {
     { shape = { 3, 4096 }, transform = 'ifft', relays = true, most = 16 },
     { shape = { 25, 64 }, axes = 0, relays = true },
     { shape = { 7, 16, 16 }, axes = { 1, 2 }, relays = true },
+    { shape = { 3, 8, 16 }, axes = { 1, 2 }, norm = 'ortho', transform = 'ifft', crosses = true },
 }
 
 -- Compares what a plan does on a device with what it does on a null device.
@@ -129,10 +130,14 @@ local function with_passes(given, f)
         return both
     end
     groups.most_points = function() return 4 * (given.most or 6) end
+    local crossed = groups.crossed
+    groups.crossed = function(row) return given.crosses and row == 16 and 2 or nil end
+    groups.crossed_rows[16] = given.crosses and { 4, 4, 2, 2 } or nil
     local ok, failure = pcall(with_limits, { most_in_column = given.most or 5, least_of_relays = 1,
         lag_of_relays = 1000, units = 0, line = 128, line_of_short = 128,
         has_relays = function() return given.relays end }, f)
-    groups.most_points, relay.of = most_points, of
+    groups.most_points, relay.of, groups.crossed = most_points, of, crossed
+    groups.crossed_rows[16] = nil
     assert(ok, tostring(failure))
     return relays
 end
@@ -141,7 +146,7 @@ end
 local function plan_of(given)
     local desc = {}
     for name, value in pairs(given) do desc[name] = value end
-    desc.relays, desc.most = nil, nil
+    desc.relays, desc.most, desc.crosses = nil, nil, nil
     return desc
 end
 
@@ -325,6 +330,12 @@ for _, d in ipairs(part.devices()) do
             parts = y:float()
             assert.is_true(error_of(parts { {}, {}, 0 }:complex(parts { {}, {}, 1 }),
                 fft.fft(whole, { norm = 'ortho' })) < 2 ^ -12)
+            if d.name:find '^cuda' then     -- OpenCL has no buffers that begin so
+                local odd = mare.array(d:buffer { type = 'half', count = 385 }:view(1))
+                odd = odd:reshape(3, 64, 2):assign(x)
+                assert.equal(0, (plan(odd) - y):abs():max():item())
+                fails(function() plan(x, { out = odd }) end, 'MARE_ERROR_ARGUMENT', 'is a part')
+            end
             plan(x, { out = x })
             assert.equal(0, (x - y):abs():max():item())
         end)
@@ -396,6 +407,9 @@ it('kernels of transforms compile for CUDA', function()
     for _, desc in ipairs(sample(list, 2)) do check(desc) end
     with_limits({ least_of_relays = 1, has_relays = function() return true end }, function()
         check { shape = { 64, 2 ^ 16 }, type = 'complex_float' }
+    end)
+    with_limits({ least_ahead = 1, has_bulk = function() return true end }, function()
+        check { shape = { 8, 64 }, type = 'complex_float' }
     end)
 end)
 

@@ -134,13 +134,17 @@ end
 
 -- ---- one kernel ----
 
--- Whether all pairs of neighbours that an end, of a leaf, has begin at even places.
-local function is_paired(end_, leaf, place, real)
-    if end_.kind ~= 'pairs' or leaf.type.name ~= real or place[2] ~= 1 then return false end
+-- Whether all rows begin at even places.
+local function has_even_places(place)
     for k, value in ipairs(place) do
         if k ~= 2 and value % 2 ~= 0 then return false end
     end
-    return true
+    return place[2] == 1
+end
+
+-- Whether all pairs of neighbours that an end, of a leaf, has begin at even places.
+local function is_paired(end_, leaf, place, real)
+    return end_.kind == 'pairs' and leaf.type.name == real and has_even_places(place)
 end
 
 -- Completes a description d and queues its kernel. launch: see kernels.lua; sequence: one of these,
@@ -153,6 +157,7 @@ local function queue(d, launch, sequence)
     d.load.unit, d.store.unit = unit_of(launch.places[1]), unit_of(launch.places[2])
     d.load.is_paired = is_paired(d.load, launch.from, launch.places[1], d.real)
     d.store.is_paired = is_paired(d.store, launch.to, launch.places[2], d.real)
+    d.load.is_even = has_even_places(launch.places[1])
     d.depth = launch.levels[3] > 1 and 3 or launch.levels[2] > 1 and 2 or 1
     d.index = index_type(launch.from.version.count, launch.to.version.count)
     set_points(d, launch.device)
@@ -300,6 +305,58 @@ local function run_long(step, from, to, new_complex)
     end
 end
 
+-- ---- rows and columns ----
+--
+-- Where columns are long the kernel of the rows takes the first part of them: a group transforms q
+-- rows that are n / q apart, and then their numbers of each place by a butterfly of q points. The q
+-- rows of results lie one after another, so that the kernel of the columns, of n / q points, works
+-- in place.
+
+-- Returns how many rows a group transforms if two steps, which follow each other, are those of rows
+-- and of columns that are crossed; nil if they are not.
+local function crossed_of(device, rows, columns)
+    for _, step in ipairs { rows, columns } do
+        if step.kind ~= 'complex' or step.load or step.store or step.filter then return nil end
+    end
+    if device.is_null or is_cpu(device) or rows.from ~= columns.to
+        or rows.axis ~= rows.from.rank or columns.axis ~= rows.axis - 1 then
+        return nil
+    end
+    return groups.crossed(rows.n, columns.n, columns.real)
+end
+
+-- Makes one step of two, { ..., crossed = { q, rows: the step of the rows } }, where they are
+-- crossed.
+function axis.cross(device, steps)
+    for k = 1, #steps - 1 do
+        local rows, columns = steps[k], steps[k + 1]
+        local q = crossed_of(device, rows, columns)
+        if q then
+            columns.crossed = { q = q, rows = rows }
+            table.remove(steps, k)
+            return
+        end
+    end
+end
+
+local function run_crossed(step, from, to, new_complex)
+    if from.strides or from.type ~= to.type then
+        local copy = evaluate.copied(from)
+        run_crossed(step, copy, to, new_complex)
+        return nodes.release(copy)
+    end
+    local n, row, q = step.n, step.crossed.rows.n, step.crossed.q
+    local middle = from.version == to.version and new_complex() or to
+    queue({ n = row, is_inverse = step.is_inverse, real = step.real, crossed = q, crossed_of = n,
+        load = { kind = 'plain', type = from.type }, store = { kind = 'plain', type = to.type } },
+        { device = from.device, from = from, to = middle,
+            levels = { n, from.shape.count / n / row }, filled = row, scale = 1,
+            places = { { from.offset, 1, row, n * row }, { 0, 1, row, n * row } } },
+        step.sequence)
+    run_pass(step, middle, to, { n = n / q, done = q, rest = 1, is_first = false, is_last = true })
+    if middle ~= to then nodes.release(middle) end
+end
+
 -- Returns how many points a transform by several kernels can have at most: the numbers of roots
 -- are ints.
 function axis.longest(device, real)
@@ -321,7 +378,7 @@ end
 
 -- Whether one or more kernels do a step; otherwise composed.lua does it.
 function axis.is_direct(device, step)
-    return axis.is_short(device, step.real, step.kind, step.n)
+    return step.crossed ~= nil or axis.is_short(device, step.real, step.kind, step.n)
         or step.kind == 'complex' and axis.is_long(device, step.real, step.n)
 end
 
@@ -334,6 +391,7 @@ end
 -- Runs a step that is direct. new_complex: a function that returns a complex leaf of the shape of
 -- `to`
 function axis.run(step, from, to, new_complex)
+    if step.crossed then return run_crossed(step, from, to, new_complex) end
     if axis.is_short(from.device, step.real, step.kind, step.n) and not is_narrow(step, from) then
         return run_short(step, from, to)
     end

@@ -2,6 +2,7 @@
 -- last axis has two numbers, the real and the imaginary part. Plans, and the kernels of
 -- transforms, go over leaves of a type of their own, which show the memory of such arrays.
 
+local bound = require 'bindings.array'
 local evaluate = require 'mare.expression.evaluate'
 local nodes = require 'mare.expression.nodes'
 local shapes = require 'mare.expression.shapes'
@@ -25,9 +26,14 @@ function halves.shape(shape)
     return shapes.of(sizes, shape.rank + 1)
 end
 
+-- Whether each two halves of a leaf are a word in memory, as kernels read and write them.
+function halves.are_words(leaf)
+    return not leaf.strides and leaf.offset % 2 == 0 and bound.is_aligned(leaf.version.cell, 4)
+end
+
 -- Returns a leaf with the complex numbers that a leaf of halves shows, which it gives up.
 function halves.packed(leaf)
-    if leaf.strides or leaf.offset % 2 ~= 0 then
+    if not halves.are_words(leaf) then
         local copy = evaluate.copied(leaf)
         nodes.release(leaf)
         leaf = copy

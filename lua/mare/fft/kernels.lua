@@ -9,13 +9,17 @@
 --     real_length  with 'split': 2 n
 --     load, store  { kind, type, unit: 'axis' or 'inner' if the stride of that is 1, f: the
 --                  script's function, index(k): its index where that is not k }; of load
---                  also length, the whole length of 'hermitian', and is_padded; is_paired:
---                  whether 'pairs' are aligned as complex numbers are; of store is_last:
---                  whether nothing reads soon what is stored
+--                  also length, the whole length of 'hermitian', and is_padded, and is_even:
+--                  whether rows begin at even places; is_paired: whether 'pairs' are aligned
+--                  as complex numbers are; of store is_last: whether nothing reads soon what
+--                  is stored
 --     roots, root_bits, root_level     of a part of a longer transform: see tables.lua
 --     batch        the number of the transform, where that is not one of all levels
 --     is_reversed  whether groups begin with the last tile: what the kernel before has stored last
 --                  is still in a cache
+--     crossed      how many rows a group transforms and then the columns through these, of
+--                  crossed_of points in all; is_ahead: whether groups stay, and the next rows
+--                  come while the last ones are transformed
 --     is_whole     whether every tile has as many transforms as the width says
 --     depth        of the levels, up to 3: those behind have one transform each
 --     is_inverse; real: 'float' or 'double'; index: the type of places in arrays
@@ -59,7 +63,8 @@ local function key_of(d)
     local list = {}
     for _, name in ipairs { 'n', 'points', 'convolution', 'real_length', 'roots', 'root_level',
         'batch', 'is_column', 'is_inverse', 'real', 'index', 'width', 'is_cpu', 'depth', 'is_whole',
-        'is_reversed', 'items', 'is_turned', 'is_looped' } do
+        'is_reversed', 'items', 'is_turned', 'is_looped', 'is_ahead', 'crossed', 'crossed_of',
+        'per_unit' } do
         list[#list + 1] = tostring(d[name])
     end
     end_key(list, d.load)
@@ -133,7 +138,7 @@ end
 local function program_of(list, device, key)
     local text = source_from_disk(list, is_lasting(list, device) and key)
     return source_of.text(text, 'fft', { math = 'strict',
-        defines = { MARE_REAL = list[1].real } })
+        defines = { MARE_REAL = list[1].real, MR_GROUPS_PER_UNIT = list[1].per_unit } })
 end
 
 local function compile(list, device, key)
@@ -230,7 +235,9 @@ local function run_one(launch, sequence)
     local at = aside and 3 or 2
     bound.set_memory(handle, at, kernel.tables[1])
     local _, tiles, chunk = set_numbers(kernel, at + 1, launch, kernel.width)
-    bound.set_shape(handle, math.ceil(tiles / chunk) * kernel.group, 1, kernel.group, 1)
+    local count = math.ceil(tiles / chunk)
+    if launch.d.is_ahead then count = math.min(count, kernel.units) end
+    bound.set_shape(handle, count * kernel.group, 1, kernel.group, 1)
     run(kernel, launch.device, at - 1)
 end
 

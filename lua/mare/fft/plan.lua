@@ -239,6 +239,7 @@ function plan.of(desc)
     local is_inverse = last.is_inverse or transform == 'filter'
     last.scale = scale_of(what, desc.norm, lengths, is_inverse)
     steps[1].load, last.store = desc.load, desc.store or last.store
+    axis.cross(desc.device, steps)
     local result = stored_type(what, desc, own, real)
     check_halves(desc, steps, result)
     local by_library = library.of({ what = what, backend = desc.backend, transform = transform,
@@ -265,7 +266,8 @@ end
 local function target_of(self, out, from)
     local what, shape = self.what, self.steps[#self.steps].to
     local leaf = array.leaf(out, what .. ': out')
-    local is_part = leaf.strides or self.result == halves.type and leaf.offset % 2 ~= 0
+    local is_part = leaf.strides or self.result == halves.type and leaf.type == types.half
+        and not halves.are_words(leaf)
     leaf = shown(leaf, self.result)
     local is_same, here, there = leaf.version == from.version, self.device, leaf.device
     if leaf.shape ~= shape or leaf.type ~= self.result or here ~= there then

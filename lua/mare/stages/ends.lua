@@ -69,7 +69,8 @@ end
 local function element_text(type, at, part)
     if type.name == 'half' then return ('mr_half_load(in, %s)'):format(at) end
     if type.name == 'complex_half' then
-        return ('mr_half_load(in, 2 * (%s)%s)'):format(at, part == '.im' and ' + 1' or '')
+        return ('mr_%s_half(((const MR_GLOBAL uint *)in)[%s])'):format(
+            part == '.im' and 'second' or 'first', at)
     end
     local text = ('in[%s]%s'):format(at, part)
     return type.kind < 2 and '(real)' .. text or text
@@ -131,13 +132,19 @@ local function text_of_half(d, name, half)
     return ('(%s)[%s].%s'):format(array, half.pair, half.part)
 end
 
+-- Returns the text of a part of element k of a row that has come into local memory.
+local function ahead_text(d, k, part)
+    return ('((const MR_LOCAL_PTR mr_complex *)ahead)[line * %d + (%s)]%s'):format(d.n, k, part)
+end
+
 -- Returns element k of the array, or what the script's function makes of it. half: as above
 local function element(d, k, half)
     local from = d.load
     local index = from.index and from.index(k) or k
     local at = (from.unit == 'axis' and 'in_at + %s' or 'in_at + (%s) * in_n'):format(k)
     local function part(name, suffix)
-        local own = half and text_of_half(d, 'load', half) or element_text(from.type, at, suffix)
+        local own = half and text_of_half(d, 'load', half)
+            or d.is_ahead and ahead_text(d, k, suffix) or element_text(from.type, at, suffix)
         if from.is_padded then own = ('((%s) < filled ? %s : R(0.0))'):format(index, own) end
         return input(name, 'real', own)
     end
@@ -220,8 +227,7 @@ local function write(w, d, k, value, half)
     if to.type.complex then
         local re, im = w:values { value.re, value.im }
         if to.type.name == 'complex_half' then
-            w:line('mr_half_store(out, 2 * (%s), %s);', at, re)
-            return w:line('mr_half_store(out, 2 * (%s) + 1, %s);', at, im)
+            return w:line('((MR_GLOBAL uint *)out)[%s] = mr_halves(%s, %s);', at, re, im)
         elseif to.is_last then
             return w:line('mr_store_last(out, %s, %s, %s);', at, re, im)
         end

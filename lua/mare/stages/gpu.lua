@@ -159,11 +159,40 @@ local function take_stage(w, d, stage, arrays, is_turning)
     end
 end
 
+-- Writes for all butterflies of the last stage of crossed rows what body(v, line) writes: each
+-- work-item has some of all rows, of the same numbers.
+local function each_crossed(w, d, stage, body)
+    local group = d.width * d.items
+    for v = 0, stage.count / group - 1 do
+        w:open '/* of all rows */'
+        w:line('int b = mr_lid_x() + %d;', v * group)
+        body(v)
+        w:close()
+    end
+end
+
+local function take_crossed(w, d, stage, arrays)
+    return function(part)
+        each_crossed(w, d, stage, function(v)
+            for line = 0, d.width - 1 do
+                w:open(('/* row %d */'):format(line))
+                w:line('int line = %d;', line)
+                local at = series(w, d, 'b', stage.count, stage.r)
+                for k = 0, stage.r - 1 do
+                    w:line('%s[%d] = %s;', arrays[part], (v * d.width + line) * stage.r + k, at(k))
+                end
+                w:close()
+            end
+        end)
+    end
+end
+
 -- Opens a block in which neighbouring work-items have neighbouring points of a column, not
 -- neighbouring columns: they store it as a row.
 function open_rows(w, d)
     w:open '/* as rows */'
-    w:line('int line = mr_lid_x() / %d, item = mr_lid_x() %% %d;', d.items, d.items)
+    w:line('int line = %s, item = %s;', points.quotient('mr_lid_x()', d.items),
+        points.rest('mr_lid_x()', d.items))
 end
 
 -- Writes all stages, whose points are in registers before and after. Of columns that become rows
@@ -174,8 +203,10 @@ local function write_stages(w, d, prefix, stages, arrays)
         local following = stages[k + 1]
         if following then
             local is_turning = d.is_turned and k == #stages - 1
-            exchange(w, d, put_stage(w, d, stage, arrays, is_turning),
-                take_stage(w, d, following, arrays, is_turning))
+            local is_crossing = d.crossed and k == #stages - 1
+            exchange(w, d, put_stage(w, d, stage, arrays, is_turning), is_crossing
+                and take_crossed(w, d, following, arrays)
+                or take_stage(w, d, following, arrays, is_turning))
             if is_turning then
                 open_rows(w, d)
                 write_line(w, d)
@@ -326,6 +357,36 @@ local function roots_behind(w, d, stage)
 end
 
 -- ---- storing ----
+
+-- Transforms numbers of all rows, of the same place, and stores row j of the results as the one
+-- numbered first + j. The roots between rows and columns are those of the group.
+local function store_crossed(w, d, stage, arrays)
+    local roots = {}
+    w:line('int part = (int)first / %d;', d.crossed)
+    for j = 1, d.crossed - 1 do
+        local root = ends.root(d, 'crossed', ('part * %d'):format(j))
+        w:line('real root%d_re = %s, root%d_im = %s;', j, (w:values { root.re }), j,
+            (w:values { root.im }))
+        roots[j] = { re = points.real(('root%d_re'):format(j)),
+            im = points.real(('root%d_im'):format(j)) }
+    end
+    each_crossed(w, d, stage, function(v)
+        for k = 0, stage.r - 1 do
+            local x = {}
+            for line = 0, d.crossed - 1 do
+                x[line + 1] = points.get(arrays, (v * d.crossed + line) * stage.r + k)
+            end
+            local y = butterflies.transform(x, d.crossed)
+            for j = 0, d.crossed - 1 do
+                w:open '/* a row */'
+                w:line('%s out_at = out_0 + (first + %d) * out_inner + mid * out_mid;', d.index, j)
+                ends.store(w, d, ('(b + %d)'):format(k * stage.s),
+                    j > 0 and butterflies.product(y[j + 1], roots[j]) or y[1])
+                w:close()
+            end
+        end
+    end)
+end
 
 -- Inside of one condition, so that the compiler computes once what several results need.
 local function write_store(w, d, stage, arrays)
@@ -488,6 +549,8 @@ local function write_convolution(w, d, stages, arrays)
     return arrays, back[#back]
 end
 
+local function complex_size(d) return d.real == 'double' and 16 or 8 end
+
 -- ---- the kernel ----
 
 -- Writes where the transform `line` of the group is in the arrays.
@@ -496,7 +559,9 @@ function write_line(w, d)
     w:line 'inner = is_inside ? inner : inners - 1;'
     for _, name in ipairs { 'in', 'out' } do
         local unit = (name == 'in' and d.load or d.store).unit
-        w:line('%s_at = %s_0 + inner * %s + mid * %s_mid + outer * %s_outer;', name, name,
+        local row = d.crossed and name == 'in'
+            and ('(first / %d + line * %d)'):format(d.crossed, d.crossed_of / d.crossed) or 'inner'
+        w:line('%s_at = %s_0 + %s * %s + mid * %s_mid + outer * %s_outer;', name, name, row,
             unit == 'inner' and '1' or name .. '_inner', name, name)
     end
     w:line('batch = %s;', d.batch or 'inner + rest * inners')
@@ -506,11 +571,9 @@ end
 -- and where that transform is in the arrays. Where inners are no multiple of the width, lines past
 -- the last transform do the last one again, and store nothing.
 local function write_places(w, d, tile)
-    if d.is_column then
-        w:line('int line = mr_lid_x() %% %d, item = mr_lid_x() / %d;', d.width, d.width)
-    else
-        w:line('int line = mr_lid_x() / %d, item = mr_lid_x() %% %d;', d.items, d.items)
-    end
+    local inner = d.is_column and d.width or d.items
+    w:line(d.is_column and 'int line = %s, item = %s;' or 'int item = %s, line = %s;',
+        points.rest('mr_lid_x()', inner), points.quotient('mr_lid_x()', inner))
     w:line('%s across = (inners + %d) / %d, tile = %s;', d.index, d.width - 1, d.width, tile)
     local texts = { '0', '0', '0' }     -- a division takes as long as several butterflies
     if d.depth > 1 then texts[1], texts[2] = 'tile / across', 'rest' end
@@ -538,6 +601,47 @@ function gpu.local_of(d)
     return d.steps_at + (has_some and 2 * d.width * d.radices[#d.radices] or 0)
 end
 
+-- ---- a tile ahead ----
+--
+-- Where registers hold one group a compute unit, which would wait for memory and then let memory
+-- wait, groups stay, and take one tile after another: the rows of the next one come into local
+-- memory while the last one is transformed.
+
+-- Writes what begins to fetch the rows of a tile. number: its text, as gpu.write_body gets it
+local function write_fetch(w, d, number)
+    local stride, row = 'in_inner', d.n * complex_size(d)
+    w:open 'if (mr_lid_x() == 0)'
+    w:line('%s across = inners / %d, tile = %s;', d.index, d.width, number)
+    local texts = { '0', '0', '0' }
+    if d.depth > 1 then texts[1], texts[2] = 'tile / across', 'rest' end
+    if d.depth > 2 then texts[2], texts[3] = 'rest % mids', 'rest / mids' end
+    w:line('%s rest = %s, mid = %s, outer = %s;', d.index, unpack(texts))
+    w:line('%s at = in_0 + (tile - rest * across) * %d * in_inner + mid * in_mid', d.index,
+        d.width)
+    w:line '    + outer * in_outer;'
+    w:line('mr_bulk_expect(word, %d);', d.width * row)
+    for line = 0, d.width - 1 do
+        w:line('mr_bulk_fetch(word, ahead + %d, in + at + %d * %s, %d);', 2 * line * d.n, line,
+            stride, row)
+    end
+    w:close()
+end
+
+-- Returns the text of the number of a tile. number: of it in the order in which tiles are taken
+local function tile_of(d, number)
+    return d.is_reversed and ('tiles - 1 - (%s)'):format(number) or number
+end
+
+-- Writes what waits for the rows of a tile, loads its points, and fetches the next one.
+local function load_ahead(w, d, stage, arrays)
+    w:line 'mr_bulk_wait(word, turn++);'
+    write_load(w, d, stage, arrays)
+    w:line 'MR_BARRIER();'
+    w:open 'if (number + mr_groups_x() < tiles)'
+    write_fetch(w, d, tile_of(d, 'number + mr_groups_x()'))
+    w:close()
+end
+
 -- Writes what a group does. tile: the text of its number
 function gpu.write_body(w, d, tile)
     local stages = stages_of(d, d.radices)
@@ -547,7 +651,8 @@ function gpu.write_body(w, d, tile)
     if d.convolution == 'rader' then w:line('int places[%d];', most) end
     write_places(w, d, tile)
     local arrays = { re = 'a_re', im = 'a_im' }
-    write_load(w, d, stages[1], arrays)
+    local load = d.is_ahead and load_ahead or write_load
+    load(w, d, stages[1], arrays)
     write_steps(w, d, stages)
     local last = stages[#stages]
     if d.convolution then
@@ -560,18 +665,42 @@ function gpu.write_body(w, d, tile)
         ends.store(w, d, '0', { re = points.real 'sum_re', im = points.real 'sum_im' })
         w:close()
     end
-    local write = d.store.kind == 'split' and write_split or write_store
+    local write = d.crossed and store_crossed or d.store.kind == 'split' and write_split
+        or write_store
     write(w, d, last, arrays)
     if d.is_turned then w:close() end
+end
+
+-- Returns the text of a kernel whose groups stay. count: of the numbers in local memory
+local function text_ahead(w, d, count)
+    w:line('MR_KERNEL MR_GROUP_SIZE(%d, 1, 1)', d.width * d.items)
+    w:open(('void transform(%s)'):format(ends.arguments(d)))
+    local rows = 2 * d.width * d.n
+    w:line('MR_LOCAL_LARGE(real, ahead, %d);', rows + count)
+    w:line('MR_LOCAL_PTR real *const shared = ahead + %d;', rows)
+    w:line 'MR_LOCAL ulong word[1];'
+    w:line 'int turn = 0;'
+    w:line 'if (mr_lid_x() == 0) mr_bulk_make(word);'
+    w:line 'MR_BARRIER();'
+    write_fetch(w, d, tile_of(d, 'mr_group_x()'))
+    w:line 'const MR_GLOBAL mr_complex *table = w;'
+    w:line 'MR_UNROLL(1)'
+    w:open 'for (int number = mr_group_x(); number < tiles; number += mr_groups_x())'
+    w:line 'const MR_GLOBAL mr_complex *w = table + number * (chunk - 1);      /* as above */'
+    gpu.write_body(w, d, tile_of(d, 'number'))
+    w:close()
+    w:close()
+    return w:text()
 end
 
 -- Returns the text of the kernel that d (see kernels.lua) describes.
 function gpu.text(d)
     local w, count = writer.new(), gpu.local_of(d)
+    if d.is_ahead then return text_ahead(w, d, count) end
     w:line('MR_KERNEL MR_GROUP_SIZE(%d, 1, 1)', d.width * d.items)
     w:open(('void transform(%s)'):format(ends.arguments(d)))
     gpu.write_local(w, d.real, count)
-    gpu.write_body(w, d, d.is_reversed and 'tiles - 1 - mr_group_x()' or 'mr_group_x()')
+    gpu.write_body(w, d, tile_of(d, 'mr_group_x()'))
     w:close()
     return w:text()
 end

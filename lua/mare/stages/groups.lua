@@ -25,6 +25,15 @@ groups.columns = {
     [512] = { 16, 16, 8, 4 }, [1024] = { 32, 32, 32 },
 }
 
+-- Of rows that are crossed (fft/axis.lua), as groups.rows; the last radix divides the points of a
+-- work-item as often as a group has rows.
+groups.crossed_rows = {
+    [1024] = { 16, 16, 16, 4 }, [2048] = { 32, 16, 16, 8 }, [4096] = { 32, 32, 16, 8 },
+}
+
+-- By the points of columns, how many rows a group transforms.
+groups.crossed_columns = {}     -- none yet: to be measured
+
 local warp = 32
 
 groups.limits = {
@@ -40,6 +49,7 @@ groups.limits = {
     most_of_two_texts = 4096,   -- points of a convolution whose two transforms are two texts
     least_width = 4,            -- columns of a group, where there are few: 32 bytes of floats
     units = 66,                 -- half as many as the GPU has that shapes are measured on
+    least_ahead = 2 ^ 17,       -- bytes of a tile from which on groups stay
     least_of_relays = 2 ^ 26,   -- bytes of an array from which on kernels are done in relays,
     lag_of_relays = 2 ^ 23,     -- that the first is ahead of the second, roughly,
     most_of_relays = 2 ^ 23,    -- that a unit has at most
@@ -50,6 +60,12 @@ local limits = groups.limits
 function limits.has_relays(device)
     local arch = tonumber((device.info.arch or ''):match '^sm_(%d+)')
     return device.name:find '^cuda:' ~= nil and arch ~= nil and arch >= 70
+end
+
+-- Whether rows come into local memory by themselves (mr_bulk_fetch).
+function limits.has_bulk(device)
+    local arch = tonumber((device.info.arch or ''):match '^sm_(%d+)')
+    return device.name:find '^cuda:' ~= nil and arch ~= nil and arch >= 90
 end
 
 -- ---- radices ----
@@ -92,6 +108,7 @@ end
 -- Returns the known shape of a description, or nil.
 local function known(d, levels)
     local n = d.points
+    if d.crossed then return groups.crossed_rows[n] end
     if not d.is_column or is_few(levels) and groups.rows[n] then
         local of_pairs = d.real_length and (d.store.type.complex and groups.pairs or groups.spectra)
         return of_pairs and of_pairs[n] or groups.rows[n]
@@ -166,9 +183,17 @@ local function width_of(d, device, levels, items)
     return width
 end
 
+-- Returns how many rows of `row` points a group transforms of those whose columns have n, or nil.
+function groups.crossed(row, n, real)
+    local q, shape = groups.crossed_columns[n], groups.crossed_rows[row]
+    if not q or not shape or real ~= 'float' then return nil end
+    local rounds = shape[1] / shape[#shape]
+    return rounds % q == 0 and q or rounds % 2 == 0 and q % 2 == 0 and 2 or nil
+end
+
 -- Whether each transform is done within a warp.
 function groups.is_in_warp(d)
-    return not d.is_column and d.items <= warp and warp % d.items == 0
+    return not d.is_column and not d.crossed and d.items <= warp and warp % d.items == 0
 end
 
 -- Whether local memory has room for so many transforms of a description.
@@ -177,16 +202,29 @@ function groups.has_room(d, device, width)
     return 1.1 * width * d.points * size_of(d.real) <= most
 end
 
+-- Whether groups are to stay, and to have the next tile come while they transform one: where a
+-- compute unit has room for one group alone, and local memory for a tile more.
+local function is_ahead(d, device)
+    local bytes, load = d.width * d.points * size_of(d.real), d.load
+    return limits.has_bulk(device) and 2 * bytes >= limits.least_ahead and d.is_whole
+        and 3.1 * bytes + 64 <= device.info.max_local_memory and not d.is_column
+        and not d.convolution and load.is_even and load.kind == 'plain' and not load.is_padded
+        and load.type.name == 'complex_' .. d.real
+end
+
 -- Completes the description d (kernels.lua) of transforms, levels[1] of which are neighbours.
 function groups.set(d, device, levels)
     d.is_column = d.load.unit ~= 'axis' and levels[1] > 1
     local shape = set_radices(d, levels)
+    d.per_unit = shape.per_unit
     d.is_turned = d.is_column and d.store.unit == 'axis' and d.store.kind == 'plain'
         and not d.convolution and #d.radices > 1
     local both = d.points > limits.most_of_two_texts and d.convolution and symmetric(d.radices)
     if both then d.radices, d.is_looped = both, true end
     d.width = width_of(d, device, levels, shape.items or limits.items_of_rows)
+    if d.crossed then d.width = d.crossed end
     d.is_whole = levels[1] % d.width == 0
+    d.is_ahead = is_ahead(d, device)
     d.is_warp = groups.is_in_warp(d)
     d.has_few_roots = d.points >= limits.few_roots_from or d.is_column or d.convolution ~= nil
 end

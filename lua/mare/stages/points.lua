@@ -30,4 +30,12 @@ function points.quotient(text, n)
     return ('(int)((uint)(%s) / %du)'):format(text, n)
 end
 
+-- Returns the text of what is left of an int that is not negative: compilers then know how large it
+-- is, and fold what follows.
+function points.rest(text, n)
+    local bits = math.floor(math.log(n) / math.log(2) + 0.5)
+    if 2 ^ bits == n then return ('(%s & %d)'):format(text, n - 1) end
+    return ('(int)((uint)(%s) %% %du)'):format(text, n)
+end
+
 return points

@@ -26,6 +26,7 @@ local function with_group_of(first, second)
     local a, b = first.d, second.d
     local group = b.width * b.items
     if a.width * a.items == group then return first end
+    if a.crossed then return nil end
     local d = {}
     for name, value in pairs(a) do d[name] = value end
     if a.points == b.points then
@@ -71,13 +72,21 @@ local function units_of_images(first, second)
     return { n / first.d.width, math.ceil(row / second.d.width), 1 }
 end
 
+-- Returns the units of rows that are crossed and the rest of their columns.
+local function units_of_crossed(first, second)
+    local q = first.d.crossed
+    if second.levels[2] * second.levels[3] ~= first.levels[2] then return nil end
+    return { first.levels[1] / q, math.ceil(second.levels[1] / second.d.width), 1 }
+end
+
 -- Whether a compute unit holds so few groups of a kernel that none can wait for others.
 local function is_large(d) return d.points > 16 * d.items end
 
 local function is_worth_it(first, second)
     return groups.limits.has_relays(first.device) and first.to == second.from
         and first.d.index == 'int' and second.d.index == 'int'
-        and not (first.d.aside or second.d.aside) and not is_large(second.d)
+        and not (first.d.aside or second.d.aside or first.d.is_ahead or second.d.is_ahead)
+        and not is_large(second.d)
         and first.to.shape.count * first.to.type.size >= groups.limits.least_of_relays
 end
 
@@ -88,7 +97,8 @@ function relay.of(first, second)
     if not is_worth_it(first, second) then return nil end
     first = with_group_of(first, second)
     if not first then return nil end
-    local units_of = first.pass and second.pass and units_of_passes or units_of_images
+    local units_of = first.d.crossed and units_of_crossed
+        or first.pass and second.pass and units_of_passes or units_of_images
     local found = units_of(first, second)
     if not found then return nil end
     local units = tiles_of(first) / found[1]

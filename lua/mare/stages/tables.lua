@@ -128,6 +128,9 @@ function tables.of(d)
     if d.real_length then
         add(list, 'halves', d.n, function(k) return root(k, d.real_length) end)
     end
+    if d.crossed then
+        add(list, 'crossed', d.crossed_of, function(k) return root(k, d.crossed_of) end)
+    end
     if d.roots then add_roots(list, d.roots, d.root_bits) end
     for _, name in ipairs { 'load', 'store' } do add_constants(list, d, name) end
     return list

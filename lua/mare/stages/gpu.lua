@@ -609,20 +609,20 @@ end
 
 -- Writes what begins to fetch the rows of a tile. number: its text, as gpu.write_body gets it
 local function write_fetch(w, d, number)
-    local stride, row = 'in_inner', d.n * complex_size(d)
+    local row, step, apart = d.n * complex_size(d), d.width, 1
+    if d.crossed then step, apart = 1, d.crossed_of / d.crossed end
     w:open 'if (mr_lid_x() == 0)'
     w:line('%s across = inners / %d, tile = %s;', d.index, d.width, number)
     local texts = { '0', '0', '0' }
     if d.depth > 1 then texts[1], texts[2] = 'tile / across', 'rest' end
     if d.depth > 2 then texts[2], texts[3] = 'rest % mids', 'rest / mids' end
     w:line('%s rest = %s, mid = %s, outer = %s;', d.index, unpack(texts))
-    w:line('%s at = in_0 + (tile - rest * across) * %d * in_inner + mid * in_mid', d.index,
-        d.width)
+    w:line('%s at = in_0 + (tile - rest * across) * %d * in_inner + mid * in_mid', d.index, step)
     w:line '    + outer * in_outer;'
     w:line('mr_bulk_expect(word, %d);', d.width * row)
     for line = 0, d.width - 1 do
-        w:line('mr_bulk_fetch(word, ahead + %d, in + at + %d * %s, %d);', 2 * line * d.n, line,
-            stride, row)
+        w:line('mr_bulk_fetch(word, ahead + %d, in + at + %d * in_inner, %d);', 2 * line * d.n,
+            line * apart, row)
     end
     w:close()
 end

@@ -34,13 +34,23 @@ local function limit(what, value)
     ffi.C.setrlimit(what, ffi.new('struct mare_rlimit', value, value + 1))
 end
 
+-- Returns what fork() does. The collector rests from before it until, in this process, after it:
+-- in the copy it would release what a driver frees by its threads only, of which the copy has none,
+-- and wait for ever (seen: memory that PoCL maps).
+local function fork_at_rest()
+    local was_running = collectgarbage 'isrunning'
+    collectgarbage 'stop'
+    local process = C.fork()
+    if process ~= 0 and was_running then collectgarbage 'restart' end
+    return process
+end
+
 -- Never returns, and frees nothing: it owns nothing.
 local function run_copy(f, patience)
-    collectgarbage 'stop'
     for _, number in ipairs { SIGHUP, SIGINT, SIGALRM, SIGTERM } do posix.C.signal(number, nil) end
+    ffi.C.alarm(patience)
     limit(RLIMIT_CORE, 0)
     limit(RLIMIT_CPU, M.limit)
-    ffi.C.alarm(patience)
     pcall(f)
     posix.C._exit(0)
 end
@@ -68,7 +78,7 @@ local not_its_fault = { [0] = true, [SIGHUP] = true, [SIGINT] = true, [SIGALRM] 
 function M.fault(f, answer_in)
     if not can_copy() then return nil end
     local held = home.hold(true)        -- no hook may raise in the copy
-    local process = C.fork()
+    local process = fork_at_rest()
     if process == 0 then run_copy(f, answer_in or M.patience) end
     local number = process > 0 and wait_for(process) or 0
     home.hold(held)

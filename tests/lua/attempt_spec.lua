@@ -27,4 +27,32 @@ describe('an attempt in a copy of the process', function()
         attempt.fault(function() list[1] = 'there' end)
         assert.same({}, list)
     end)
+
+    it('collects nothing in the copy, whose drivers have no threads', function()
+        local me, released = system.process(), 0
+        local function litter()
+            for _ = 1, 2 do
+                ffi.gc(ffi.new 'char[1]', function()
+                    released = released + 1
+                    if system.process() ~= me then ffi.C.kill(system.process(), 11) end
+                end)
+            end
+        end
+        -- Garbage before each instruction around the fork, and all of it collected at each step.
+        local pause, multiplier = collectgarbage('setpause', 0), collectgarbage('setstepmul', 1e6)
+        debug.sethook(litter, '', 1)
+        local fault = attempt.fault(function() end)
+        debug.sethook()
+        collectgarbage('setpause', pause)
+        collectgarbage('setstepmul', multiplier)
+        collectgarbage()
+        assert.is_nil(fault)
+        assert.is_true(released > 20)
+        assert.is_true(collectgarbage 'isrunning')
+        collectgarbage 'stop'
+        attempt.fault(function() end)
+        local is_running = collectgarbage 'isrunning'
+        collectgarbage 'restart'
+        assert.is_false(is_running)
+    end)
 end)

@@ -12,10 +12,12 @@ import threading
 import time
 import types
 import unittest
+from unittest import mock
 
 import numpy as np
 
 import mare
+from mare._interrupt import Interrupts
 
 PATIENCE = 40
 EXCHANGES = 10**6 if os.environ.get('MARE_TESTS') == 'long' else 20000
@@ -283,6 +285,26 @@ class Simulations(unittest.TestCase):
             self.assertIn('too 2', said)
         finally:
             process.kill()
+
+    def test_ctrl_c_before_and_after_a_call(self):
+        stops, listen = [], signal.set_wakeup_fd
+
+        def listen_late(*given, **named):
+            os.kill(os.getpid(), signal.SIGINT)
+            return listen(*given, **named)
+
+        class AfterTheEnd(Interrupts):
+            def __exit__(self, *given):
+                super().__exit__(*given)
+                self.came = True
+                self.stop()
+
+        with mock.patch.object(signal, 'set_wakeup_fd', listen_late):
+            with Interrupts(lambda: stops.append(1)):
+                self.assertTrue(stops)
+        with mock.patch('mare._engine.Interrupts', AfterTheEnd):
+            self.assertRaises(KeyboardInterrupt, mare.lua, '1')
+        self.assertEqual(2, mare.lua('1 + 1'))
 
     def test_arrays_on_a_device(self):
         x = np.arange(6, dtype='float32').reshape(2, 3)

@@ -207,6 +207,8 @@ class Engine:
                                                  values, len(raw))
         failure, self.failure = self.failure, None
         if seen.came:
+            # Takes an interrupt that came after the end of the call, lest it end the next one.
+            lib.engine.mare_engine_run(self.handle, b'', b'')
             raise KeyboardInterrupt
         if failure is not None:
             raise failure

@@ -12,9 +12,12 @@ class Interrupts:
     raising KeyboardInterrupt; seen.came tells. Elsewhere than in the main thread it does nothing,
     and so where a program has a handler of its own."""
 
+    _LAST = b'\0'      # the number of no signal
+
     _lock = threading.Lock()
     _sockets: Optional[Tuple[socket.socket, socket.socket]] = None
     _active: Optional['Interrupts'] = None
+    _heard_all = threading.Event()
 
     def __init__(self, stop: Callable[[], None]):
         self.stop, self.came, self.is_on = stop, False, False
@@ -23,6 +26,8 @@ class Interrupts:
     def _watch(cls, ears: socket.socket) -> None:
         while True:
             number = ears.recv(1)
+            if number == cls._LAST:
+                cls._heard_all.set()
             with cls._lock:
                 active = cls._active
                 if active is not None and number == bytes([signal.SIGINT]):
@@ -49,11 +54,22 @@ class Interrupts:
                 Interrupts._active = self
             signal.signal(signal.SIGINT, self._hear)
             self.before = signal.set_wakeup_fd(number, warn_on_full_buffer=False)
+            if self.came:       # between the two lines above, where no thread hears of it
+                self.stop()
         return self
+
+    def _settle(self) -> None:
+        """Waits for the thread to hear of a signal that came, lest it end the next call."""
+        if self._sockets:
+            self._heard_all.clear()
+            self._sockets[1].send(self._LAST)
+            self._heard_all.wait(1)
 
     def __exit__(self, *_: Any) -> None:
         if self.is_on:
             signal.set_wakeup_fd(self.before)
+            if self.came:
+                self._settle()
             signal.signal(signal.SIGINT, signal.default_int_handler)
             with self._lock:
                 Interrupts._active = None

@@ -2,6 +2,7 @@
 -- There is a transform for each element of the other axes, which are merged into up to three
 -- levels; a tile has neighbours along the first of them.
 
+local bound = require 'bindings.array'
 local evaluate = require 'mare.expression.evaluate'
 local factors = require 'mare.stages.factors'
 local groups = require 'mare.stages.groups'
@@ -134,17 +135,19 @@ end
 
 -- ---- one kernel ----
 
--- Whether all rows begin at even places.
-local function has_even_places(place)
+-- Whether all rows of a leaf begin at even places, and its memory, which may be a view of a buffer,
+-- at a multiple of 16 bytes.
+local function has_even_places(leaf, place)
     for k, value in ipairs(place) do
         if k ~= 2 and value % 2 ~= 0 then return false end
     end
-    return place[2] == 1
+    local cell = leaf.version.cell      -- nil where a plan looks ahead
+    return place[2] == 1 and (not cell or bound.is_aligned(cell, 16))
 end
 
 -- Whether all pairs of neighbours that an end, of a leaf, has begin at even places.
 local function is_paired(end_, leaf, place, real)
-    return end_.kind == 'pairs' and leaf.type.name == real and has_even_places(place)
+    return end_.kind == 'pairs' and leaf.type.name == real and has_even_places(leaf, place)
 end
 
 -- Completes a description d and queues its kernel. launch: see kernels.lua; sequence: one of these,
@@ -157,7 +160,7 @@ local function queue(d, launch, sequence)
     d.load.unit, d.store.unit = unit_of(launch.places[1]), unit_of(launch.places[2])
     d.load.is_paired = is_paired(d.load, launch.from, launch.places[1], d.real)
     d.store.is_paired = is_paired(d.store, launch.to, launch.places[2], d.real)
-    d.load.is_even = has_even_places(launch.places[1])
+    d.load.is_even = has_even_places(launch.from, launch.places[1])
     d.depth = launch.levels[3] > 1 and 3 or launch.levels[2] > 1 and 2 or 1
     d.index = index_type(launch.from.version.count, launch.to.version.count)
     set_points(d, launch.device)

@@ -34,17 +34,18 @@ local function credit(device, in_use)
 end
 
 -- To make a buffer takes OpenCL's drivers of GPUs longer than two launches, and none of CUDA's,
--- where small ones are parts of others. So garbage there may have this much more than before, which
--- is 4096 small buffers; it is looked for at every 64th.
-local crowd, rarely = 2^21, 64
+-- where small ones are parts of others. So where new ones are made there, and there were this many
+-- since the last collection, garbage is looked for: at every 64th, and less often in a large heap.
+local crowd, rarely = 4096, 64
 
 local function is_crowded(device)
     device.made = device.made + 1
     if device.made % rarely ~= 0 then return false end
     local in_use, idle = device:pool()
-    local has_grown = in_use + idle > device.held + crowd
-    if has_grown or in_use + idle < device.held then device.held = in_use + idle end
-    return has_grown
+    local held = device.held
+    device.held = in_use + idle
+    if in_use + idle <= held then return false end
+    return device.made >= math.max(crowd, collectgarbage 'count' / 4)
 end
 
 local function begin(device)
@@ -59,6 +60,7 @@ function M.borrow(device, size)
     if device.debt + size > device.credit or device.is_slow and is_crowded(device) then
         collectgarbage()
         device.debt, device.credit = 0, credit(device, (device:pool()))
+        device.made = 0
     end
     device.debt = device.debt + size
 end

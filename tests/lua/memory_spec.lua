@@ -387,19 +387,25 @@ describe('temporaries', function()
     end
 
     it('are collected when they are many buffers of an OpenCL driver of a GPU', function()
-        local borrow, held = require('bindings.memory').borrow, 0
-        local info = { kind = 'gpu', memory = 2^34 }
-        local function is_collected(name, bytes)
-            local stub = { name = name, info = info, pool = function() return held, bytes end }
+        local borrow = require('bindings.memory').borrow
+        local function is_collected(name, count, each)
+            local made = 0
+            local stub = { name = name, info = { kind = 'gpu', memory = 2^34 },
+                pool = function() return made * each, 2^30 end }
             local garbage = setmetatable({ {} }, { __mode = 'v' })
-            for _ = 1, 64 do borrow(stub, 64) end
+            for _ = 1, count do
+                made = made + 1
+                borrow(stub, 64)
+            end
             return not garbage[1]
         end
         collectgarbage 'stop'
         finally(function() collectgarbage 'restart' end)
-        assert.is_false(is_collected('opencl:0', 2^20))
-        assert.is_false(is_collected('cuda:0', 2^22))
-        assert.is_true(is_collected('opencl:0', 2^22))
+        local many = math.max(4096, collectgarbage 'count')
+        assert.is_false(is_collected('opencl:0', 4000, 512))
+        assert.is_false(is_collected('cuda:0', many, 512))
+        assert.is_false(is_collected('opencl:0', many, 0))      -- none of them is new
+        assert.is_true(is_collected('opencl:0', many, 512))
     end)
 
     it('that are all needed end in a message', function()

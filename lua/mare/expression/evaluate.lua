@@ -10,6 +10,7 @@ local host = require 'mare.expression.host'
 local launches = require 'mare.expression.launches'
 local memory = require 'mare.expression.memory'
 local nodes = require 'mare.expression.nodes'
+local order = require 'mare.expression.reduce_text'
 local straight = require 'mare.expression.straight'
 local strides = require 'mare.expression.strides'
 local tables = require 'bindings.tables'
@@ -306,7 +307,7 @@ function evaluate.reduced(node, desc, axes, outputs)
     local sig, device = visit(node), node.device
     local kept, by_kept = axes_of(node.shape, axes.kept)
     local reduced, by_reduced = axes_of(node.shape, axes.reduced)
-    desc.is_unit = node.device.info.kind == 'cpu' and neighbours(desc.scheme, by_kept, by_reduced)
+    desc.is_unit = order.by_items(device) and neighbours(desc.scheme, by_kept, by_reduced)
     for k = 1, leaf_count do
         local list = { leaves[k].offset, unpack(by_kept[k]) }
         for _, stride in ipairs(by_reduced[k]) do list[#list + 1] = stride end

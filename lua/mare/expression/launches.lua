@@ -133,7 +133,7 @@ function launches.reduction(sig, roots, device, desc)
     kept = under(under(under(under(kept, desc.is_wide), desc.is_unit), desc.scheme), desc.kept)
     local found = kept[desc.reduced]
     if not found then
-        desc.is_cpu = device.info.kind == 'cpu'
+        desc.is_cpu = reduce_text.by_items(device)
         local plan = tree.of(roots)
         found = compile(reduce_text.of(plan, desc), plan, 'reduce', device, desc)
         found.desc = desc

@@ -7,6 +7,7 @@
 --                l and l + 256, ... become one
 --     'columns'  runs of 64 elements one after the other, each result by one
 --                work-item: where the last axis stays, or there are no more than 64
+--     'stacks'   columns and then the results of 64 runs, by a group: the same order
 --
 -- and then the results of the blocks, or runs, in the same way. Several reductions of
 -- the same values are one kernel, which gives the names of each its number.
@@ -20,9 +21,12 @@ local tree = require 'mare.expression.tree'
 local types = require 'mare.expression.types'
 local writer = require 'mare.dialect.writer'
 
-local reduce_text = { block = 16384, lanes = 1024, run = 64 }
+-- in_groups: whether groups reduce, as on a GPU. nil: unless the device is a processor; for tests
+local reduce_text = { block = 16384, lanes = 1024, run = 64, stack = 64 * 64, in_groups = nil }
 
 local group = 256           -- work-items of a group on a GPU
+local abreast = 32          -- results of a group that takes stacks
+local at_once = 8           -- elements that a work-item loads before it combines them
 local columns = 256         -- results that a work-item on a CPU computes together
 
 -- ---- combinations of two values ----
@@ -237,11 +241,9 @@ local function write_rows(w, plan, desc, index)
     write(w, plan, desc, index)
 end
 
--- Global size: the results along x, on a CPU 256 of them for each work-item; the
--- runs along y.
-local function write_columns_on_cpu(w, plan, desc, index)
-    w:line('%s begin = (%s)mr_gid_x() * %d;', index, index, columns)
-    w:line('int wide = results - begin < %d ? (int)(results - begin) : %d;', columns, columns)
+-- Writes that all[l] becomes the value of result begin + l, of `wide` ones, from element `first` to
+-- before `stop`.
+local function write_wide_run(w, plan, desc, index)
     each(w, desc, ('T all@[%d];'):format(columns))
     local function lanes(count, line)
         w:open(('MR_LANES(l, %s)'):format(count))
@@ -260,8 +262,29 @@ local function write_columns_on_cpu(w, plan, desc, index)
     w:open 'for (; k < stop; ++k)'
     lanes('wide', 'all@[l] = k == first ? value@ : combine@(all@[l], value@);')
     w:close()
+end
+
+local function write_columns_on_cpu(w, plan, desc, index)
+    write_wide_run(w, plan, desc, index)
     w:open 'MR_LANES(l, wide)'
     write_results(w, desc, 'all@[l]', 'block * results + begin + l')
+    w:close()
+end
+
+-- As columns; the results of its runs are combined in `total`.
+local function write_stacks_on_cpu(w, plan, desc, index)
+    local run = reduce_text.run
+    each(w, desc, ('T total@[%d];'):format(columns))
+    w:line('%s low = first, high = stop;', index)
+    w:open(('for (; first < high; first += %d)'):format(run))
+    w:line('stop = first + %d < high ? first + %d : high;', run, run)
+    write_wide_run(w, plan, desc, index)
+    w:open 'MR_LANES(l, wide)'
+    each(w, desc, 'total@[l] = first == low ? all@[l] : combine@(total@[l], all@[l]);')
+    w:close()
+    w:close()
+    w:open 'MR_LANES(l, wide)'
+    write_results(w, desc, 'total@[l]', 'block * results + begin + l')
     w:close()
 end
 
@@ -278,17 +301,81 @@ local function write_columns_on_gpu(w, plan, desc, index)
     w:close()
 end
 
+-- Global size: the results along x, on a CPU 256 of them for each work-item; the
+-- runs, or stacks of them, along y.
 local function write_columns(w, plan, desc, index)
-    local limit = ('first + %d < count ? first + %d : count'):format(reduce_text.run,
-        reduce_text.run)
+    local length = reduce_text[desc.scheme == 'stacks' and 'stack' or 'run']
     w:open(('for (%s block = mr_gid_y(); block < blocks; '
         .. 'block += mr_groups_y() * mr_group_size_y())'):format(index))
-    w:line('%s first = block * %d;', index, reduce_text.run)
-    w:line('%s stop = %s;', index, limit)
-    local write = desc.is_cpu and write_columns_on_cpu or write_columns_on_gpu
+    w:line('%s first = block * %d;', index, length)
+    w:line('%s stop = first + %d < count ? first + %d : count;', index, length, length)
+    if desc.is_cpu then
+        w:line('%s begin = (%s)mr_gid_x() * %d;', index, index, columns)
+        w:line('int wide = results - begin < %d ? (int)(results - begin) : %d;', columns, columns)
+    end
+    local write = desc.scheme == 'stacks' and write_stacks_on_cpu
+        or desc.is_cpu and write_columns_on_cpu or write_columns_on_gpu
     write(w, plan, desc, index)
     w:close()
 end
+
+-- Writes that `all` becomes the value of a run from `begin` to before `stop`.
+local function write_run(w, plan, desc, index)
+    each(w, desc, 'T all@ = { 0 };')
+    w:line('%s k = begin;', index)
+    w:open(('for (; k + %d <= stop; k += %d)'):format(at_once, at_once))
+    each(w, desc, ('T next@[%d];'):format(at_once))
+    w:open(('MR_LANES(l, %d)'):format(at_once))
+    write_element(w, plan, desc, index, '(k + l)')
+    each(w, desc, 'next@[l] = value@;')
+    w:close()
+    w:open(('MR_LANES(l, %d)'):format(at_once))
+    each(w, desc, 'all@ = k + l == begin ? next@[l] : combine@(all@, next@[l]);')
+    w:close()
+    w:close()
+    w:line 'MR_UNROLL(1)'
+    w:open 'for (; k < stop; ++k)'
+    write_element(w, plan, desc, index, 'k')
+    each(w, desc, 'all@ = k == begin ? value@ : combine@(all@, value@);')
+    w:close()
+end
+
+-- Global size: a group for each stack of 32 results. Its warps take runs in turn, of which the
+-- first one combines the results.
+local function write_stacks_on_gpu(w, plan, desc, index)
+    local run, stack, teams = reduce_text.run, reduce_text.stack, group / abreast
+    each(w, desc, ('MR_LOCAL T runs@[%d];'):format(stack / run * abreast))
+    w:line('int lane = mr_lid_x() %% %d, team = mr_lid_x() / %d;', abreast, abreast)
+    w:line('%s across = (results + %d) / %d, block = mr_group_x() / across;', index, abreast - 1,
+        abreast)
+    w:line('%s result = (mr_group_x() - block * across) * %d + lane;', index, abreast)
+    w:line('%s first = block * %d;', index, stack)
+    w:line('%s last = first + %d < count ? first + %d : count;', index, stack, stack)
+    w:line('int n = (int)(last - first + %d) / %d;', run - 1, run)
+    w:line 'bool is_result = result < results;'
+    write_places(w, desc.kept, index, 'i', 'n', '(is_result ? result : 0)')
+    w:open(('for (int j = team; j < n; j += %d)'):format(teams))
+    w:line('%s begin = first + j * %d, stop = begin + %d < last ? begin + %d : last;', index, run,
+        run, run)
+    write_run(w, plan, desc, index)
+    each(w, desc, ('runs@[j * %d + lane] = all@;'):format(abreast))
+    w:close()
+    w:line 'MR_BARRIER();'
+    w:open 'if (team == 0 && is_result)'
+    each(w, desc, 'T all@ = runs@[lane];')
+    w:open 'for (int j = 1; j < n; ++j)'
+    each(w, desc, ('all@ = combine@(all@, runs@[j * %d + lane]);'):format(abreast))
+    w:close()
+    write_results(w, desc, 'all@', 'block * results + result')
+    w:close()
+end
+
+local function write_stacks(w, plan, desc, index)
+    local write = desc.is_cpu and write_columns or write_stacks_on_gpu
+    write(w, plan, desc, index)
+end
+
+local writers = { rows = write_rows, columns = write_columns, stacks = write_stacks }
 
 -- Returns the text of a kernel `reduce`, which on a GPU may begin before the launch before it has
 -- ended, as the pass over the results of blocks does. desc: reductions, { name, a key of
@@ -305,8 +392,7 @@ function reduce_text.of(plan, desc)
         w:line 'mr_start_dependents();'
         w:line 'mr_wait_for_previous();'
     end
-    local write = desc.scheme == 'rows' and write_rows or write_columns
-    write(w, plan, desc, index)
+    writers[desc.scheme](w, plan, desc, index)
     w:close()
     return w:text()
 end
@@ -318,7 +404,38 @@ function reduce_text.shape(desc, results, blocks)
         return results * blocks * group, 1, group, 1
     end
     if desc.is_cpu then return math.ceil(results / columns), blocks, 1, 1 end
+    if desc.scheme == 'stacks' then
+        return math.ceil(results / abreast) * blocks * group, 1, group, 1
+    end
     return results, math.min(blocks, 65535), group, 1
+end
+
+local local_bytes = 32768   -- of the results of runs
+
+-- Whether a processor's work-items reduce, each by itself.
+function reduce_text.by_items(device)
+    if reduce_text.in_groups ~= nil then return not reduce_text.in_groups end
+    return device.info.kind == 'cpu'
+end
+
+local small = 65536         -- elements that a processor reduces before another launch has begun
+
+-- Whether stacks are reduced at once rather than their runs, and then these results: for which
+-- there must be enough of them. On a GPU so few runs that no warp takes two are enough.
+function reduce_text.goes_by_stacks(device, reductions, results, count)
+    if device.is_null or count <= reduce_text.run then return false end
+    local bytes, units = 0, device.info.compute_units
+    for _, one in ipairs(reductions) do
+        if one.name == 'compensated' or one.name == 'rest' then return false end
+        bytes = bytes + math.max(one.type.size, 4) * reduce_text.stack / reduce_text.run * abreast
+    end
+    local tall = math.ceil(count / reduce_text.stack)
+    if reduce_text.by_items(device) then
+        return results * count <= small or math.ceil(results / columns) * tall >= 2 * units
+    end
+    local is_short = count <= reduce_text.run * group / abreast
+    return bytes <= local_bytes
+        and (is_short or math.ceil(results / abreast) * tall >= 4 * units)
 end
 
 return reduce_text

@@ -60,20 +60,24 @@ local function goes_by_rows(shape, kept, reduced)
     return kept[#kept] ~= shape.rank and shape_of(shape, reduced).count > order.run or #kept == 0
 end
 
+local part_of = { rows = order.block, columns = order.run, stacks = order.stack }
+
 -- Reduces a node once: each reduction gives one value for each block of each result. Returns held
 -- leaves, one for each reduction, of the shape { results, blocks } or, of columns, { blocks,
 -- results }; the number of blocks; and whether they are rows, unless that is said.
 local function pass(node, reductions, kept, reduced, is_row)
     local shape = node.shape
     local results, count = shape_of(shape, kept).count, shape_of(shape, reduced).count
-    if is_row == nil then is_row = goes_by_rows(shape, kept, reduced) end
-    local blocks = math.ceil(count / (is_row and order.block or order.run))
+    local is_said = is_row ~= nil
+    if not is_said then is_row = goes_by_rows(shape, kept, reduced) end
+    local scheme = is_row and 'rows' or not is_said
+        and order.goes_by_stacks(node.device, reductions, results, count) and 'stacks' or 'columns'
+    local blocks = math.ceil(count / part_of[scheme])
     local versions, leaves = {}, {}
     for k, reduction in ipairs(reductions) do
         versions[k] = memory.new(node.device, reduction.type, results * blocks)
     end
-    evaluate.reduced(node, { reductions = reductions, key = key_of(reductions),
-        scheme = is_row and 'rows' or 'columns' },
+    evaluate.reduced(node, { reductions = reductions, key = key_of(reductions), scheme = scheme },
         { kept = kept, reduced = reduced, results = results, count = count, blocks = blocks },
         versions)
     local sizes = is_row and { results, blocks } or { blocks, results }

@@ -110,12 +110,12 @@ local function compare_plans(on, given)
 end
 
 -- Calls f with limits of groups that are given, and with kernels for groups.
-local function with_limits(given, f)
+local function with_limits(given, f, ...)
     local before = {}
     for name, value in pairs(given) do
         before[name], groups.limits[name] = groups.limits[name], value
     end
-    local ok, failure = pcall(with_groups, f)
+    local ok, failure = pcall(with_groups, f, ...)
     for name, value in pairs(before) do groups.limits[name] = value end
     assert(ok, tostring(failure))
 end
@@ -405,12 +405,13 @@ it('kernels of transforms compile for CUDA', function()
         { shape = { 16, 1024 }, type = 'complex_float', axes = 0 },
     }
     for _, desc in ipairs(sample(list, 2)) do check(desc) end
-    with_limits({ least_of_relays = 1, has_relays = function() return true end }, function()
-        check { shape = { 64, 2 ^ 16 }, type = 'complex_float' }
-    end)
-    with_limits({ least_ahead = 1, has_bulk = function() return true end }, function()
-        check { shape = { 8, 64 }, type = 'complex_float' }
-    end)
+    local function has() return true end
+    for _, case in ipairs(sample({
+        { { 64, 2 ^ 16 }, { least_of_relays = 1, has_relays = has } },
+        { { 8, 64 }, { least_ahead = 1, has_bulk = has } },
+    }, 1)) do
+        with_limits(case[2], check, { shape = case[1], type = 'complex_float' })
+    end
 end)
 
 -- ---- refusals ----

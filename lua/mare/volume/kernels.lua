@@ -16,9 +16,9 @@ local reach = constants.REACH
 -- Shapes of the sweeps along x and y, and along z: columns of a work-item, work-items of a group,
 -- and rows or slices of a strip.
 local shapes = {
-    planes = { gpu = { W = 2, GROUP = 64, along = 128 }, cpu = { W = 68, GROUP = 1, along = 64 },
+    planes = { gpu = { W = 2, GROUP = 64, along = 128 }, cpu = { W = 68, GROUP = 1, along = 32 },
         other = { W = 2, GROUP = 64, along = 128 } },
-    columns = { gpu = { W = 2, GROUP = 64, along = 128 }, cpu = { W = 64, GROUP = 1, along = 64 },
+    columns = { gpu = { W = 2, GROUP = 64, along = 128 }, cpu = { W = 64, GROUP = 1, along = 32 },
         other = { W = 2, GROUP = 64, along = 128 } },
 }
 local rate_group = 32

@@ -73,6 +73,10 @@ for name, initial in pairs(states) do
     end
 end
 
+local found = mare.volume.euler({}):check { device = device }
+check('%d numbers of its functions on the device differ from plain Lua', found.different == 0,
+    found.different)
+
 -- ---- scenarios ----
 
 local function run(name, values)

@@ -106,6 +106,10 @@ describe('a volume', function()
         refuse({ slabs = 3 }, 'each needs at least 4')
         refuse({ grid = { nx = 8 } }, 'nx and x')
         fails(function()
+            mare.simulation { grid = mare.grid { nx = 8, ny = 8, x = { 0, 1 }, y = { 0, 1 } },
+                scheme = scheme, boundaries = 'periodic', initial = function() end }
+        end, 'MARE_ERROR_ARGUMENT', 'mare.volume')
+        fails(function()
             mare.equations { dimensions = 3, fields = { 'u' }, flux = function(q) return q.u end,
                 speed = function() return 1, 1 end, source = function() return 1 end }
         end, 'MARE_ERROR_ARGUMENT', 'sources')

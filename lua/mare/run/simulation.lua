@@ -294,6 +294,10 @@ function simulation.new(desc)
     local o = desc.options or {}
     check_made('grid', desc.grid, 'split', 'mare.grid')
     check_made('scheme', desc.scheme, 'conserved', 'a scheme such as mare.euler')
+    if desc.scheme.dimensions == 3 then
+        errors.argument('simulation: scheme %s has three dimensions: mare.volume is wanted',
+            desc.scheme.name)
+    end
     if desc.grid.halo ~= desc.scheme.halo then
         errors.argument('simulation: a grid with halo = %d, scheme %s wants %d', desc.grid.halo,
             desc.scheme.name, desc.scheme.halo)

@@ -27,12 +27,8 @@ local function draw(list, desc)
         planes[#planes + 1] = plane
     end
     for _, entry in ipairs(list) do
-        if type(entry) == 'table' then
-            add(-1, 1)
-            add(-1, 1)
-        else
-            add(0.5, 2)
-        end
+        for _ = 1, type(entry) == 'table' and (entry.components or 2) or 0 do add(-1, 1) end
+        if type(entry) ~= 'table' then add(0.5, 2) end
     end
     for _ = 1, 3 do add(0, 1) end
     return planes

@@ -42,16 +42,14 @@ result.sim = mare.volume {
     boundaries = walls, picture = { variable = 'rho', label = 'density' },
 }
 
--- Returns where along x the density is half of its largest on the outer flank of the shock.
+-- Returns where along x the density is largest, just behind the shock: by a parabola through that
+-- cell and its neighbours.
 local function radius_in(sim)
     local rho = sim:field('rho', { i = 0, j = 0, k = 0, nx = o.nx, ny = 1, nz = 1 })
-    local most, at = 0, 0
-    for i = 0, o.nx - 1 do
-        if rho[i] > most then most, at = rho[i], i end
-    end
-    local half = 0.5 * (most + 1)
-    while at < o.nx - 1 and rho[at + 1] > half do at = at + 1 end
-    return grid:centre('x', at) + grid.dx * (rho[at] - half) / (rho[at] - rho[at + 1])
+    local at = 1
+    for i = 1, o.nx - 2 do at = rho[i] > rho[at] and i or at end
+    local low, high = rho[at - 1] - rho[at], rho[at + 1] - rho[at]
+    return grid:centre('x', at) + 0.5 * grid.dx * (low - high) / (low + high)
 end
 
 local found, exact = radius_in(result.sim), result.sim.now.t ^ 0.4

@@ -246,15 +246,18 @@ function launches.set_reduction(kernel, axes, layout)
         bound.set_number(handle, at, value)
         at = at + 1
     end
+    local desc = kernel.desc
+    local span = reduce_text.span(desc, axes.results, axes.blocks, kernel.units)
     add(axes.results)
     add(axes.count)
     add(axes.blocks)
+    if span then add(span) end
     for _, size in ipairs(layout.kept) do add(size) end
     for _, size in ipairs(layout.reduced) do add(size) end
     for _, list in ipairs(layout.leaves) do
         for _, value in ipairs(list) do add(value) end
     end
-    bound.set_shape(handle, reduce_text.shape(kernel.desc, axes.results, axes.blocks))
+    bound.set_shape(handle, reduce_text.shape(desc, axes.results, axes.blocks, span))
 end
 
 launches.wanted = false         -- the element that the next launch is to show, if it can

@@ -27,7 +27,8 @@ local reduce_text = { block = 16384, lanes = 1024, run = 64, stack = 64 * 64, in
 local group = 256           -- work-items of a group on a GPU
 local abreast = 32          -- results of a group that takes stacks
 local at_once = 8           -- elements that a work-item loads before it combines them
-local columns = 256         -- results that a work-item on a CPU computes together
+local columns = 256         -- results that a work-item on a CPU computes together,
+local most_span = 8         -- and at most so many of these, along one row after the other
 
 -- ---- combinations of two values ----
 
@@ -125,11 +126,15 @@ end
 
 -- ---- kernels ----
 
+-- Whether a work-item computes several results: of columns on a CPU.
+local function has_span(desc) return desc.is_cpu and desc.scheme ~= 'rows' end
+
 local function arguments_of(plan, desc, index)
     local list = text.arguments(plan, tables.column(desc.reductions, 'type'))
     list[#list + 1] = index .. ' results'
     list[#list + 1] = index .. ' count'
     list[#list + 1] = index .. ' blocks'
+    if has_span(desc) then list[#list + 1] = 'int span' end
     for d = 1, desc.kept do list[#list + 1] = ('%s n%d'):format(index, d) end
     for d = 1, desc.reduced do list[#list + 1] = ('%s r%d'):format(index, d) end
     for k in ipairs(plan.leaves) do
@@ -242,25 +247,24 @@ local function write_rows(w, plan, desc, index)
 end
 
 -- Writes that all[l] becomes the value of result begin + l, of `wide` ones, from element `first` to
--- before `stop`.
+-- before `stop`. Rows are read along their memory: one after the other took half as long.
 local function write_wide_run(w, plan, desc, index)
-    each(w, desc, ('T all@[%d];'):format(columns))
-    local function lanes(count, line)
-        w:open(('MR_LANES(l, %s)'):format(count))
-        write_places(w, desc.kept, index, 'i', 'n', '(begin + l)')
+    each(w, desc, ('T all@[%d];'):format(columns * most_span))
+    local function take(at)
+        write_places(w, desc.kept, index, 'i', 'n', ('(begin + %s)'):format(at))
         write_element(w, plan, desc, index, 'k')
-        each(w, desc, line)
+        each(w, desc, ('all@[%s] = k == first ? value@ : combine@(all@[%s], value@);'):format(at,
+            at))
         w:close()
     end
-    w:line('%s k = first;', index)
-    w:open(('if (wide == %d)'):format(columns))
-    lanes(columns, 'all@[l] = value@;')
-    w:open 'for (++k; k < stop; ++k)'
-    lanes(columns, 'all@[l] = combine@(all@[l], value@);')
+    w:open(('for (%s k = first; k < stop; ++k)'):format(index))
+    w:line 'int m = 0;'
+    w:open(('for (; m + %d <= wide; m += %d)'):format(columns, columns))
+    w:open(('MR_LANES(l, %d)'):format(columns))
+    take 'm + l'
     w:close()
-    w:close()
-    w:open 'for (; k < stop; ++k)'
-    lanes('wide', 'all@[l] = k == first ? value@ : combine@(all@[l], value@);')
+    w:open 'for (; m < wide; ++m)'
+    take 'm'
     w:close()
 end
 
@@ -274,7 +278,7 @@ end
 -- As columns; the results of its runs are combined in `total`.
 local function write_stacks_on_cpu(w, plan, desc, index)
     local run = reduce_text.run
-    each(w, desc, ('T total@[%d];'):format(columns))
+    each(w, desc, ('T total@[%d];'):format(columns * most_span))
     w:line('%s low = first, high = stop;', index)
     w:open(('for (; first < high; first += %d)'):format(run))
     w:line('stop = first + %d < high ? first + %d : high;', run, run)
@@ -301,7 +305,7 @@ local function write_columns_on_gpu(w, plan, desc, index)
     w:close()
 end
 
--- Global size: the results along x, on a CPU 256 of them for each work-item; the
+-- Global size: the results along x, on a CPU `span` of them for each work-item; the
 -- runs, or stacks of them, along y.
 local function write_columns(w, plan, desc, index)
     local length = reduce_text[desc.scheme == 'stacks' and 'stack' or 'run']
@@ -310,8 +314,8 @@ local function write_columns(w, plan, desc, index)
     w:line('%s first = block * %d;', index, length)
     w:line('%s stop = first + %d < count ? first + %d : count;', index, length, length)
     if desc.is_cpu then
-        w:line('%s begin = (%s)mr_gid_x() * %d;', index, index, columns)
-        w:line('int wide = results - begin < %d ? (int)(results - begin) : %d;', columns, columns)
+        w:line('%s begin = (%s)mr_gid_x() * span;', index, index)
+        w:line 'int wide = results - begin < span ? (int)(results - begin) : span;'
     end
     local write = desc.scheme == 'stacks' and write_stacks_on_cpu
         or desc.is_cpu and write_columns_on_cpu or write_columns_on_gpu
@@ -397,13 +401,22 @@ function reduce_text.of(plan, desc)
     return w:text()
 end
 
--- Returns the work-items along x and y and those of a group.
-function reduce_text.shape(desc, results, blocks)
+-- Returns how many results a work-item computes, or nil if it is one at most: many, as long as all
+-- cores have some.
+function reduce_text.span(desc, results, blocks, units)
+    if not has_span(desc) then return nil end
+    local span = columns * most_span
+    while span > columns and math.ceil(results / span) * blocks < 8 * units do span = span / 2 end
+    return span
+end
+
+-- Returns the work-items along x and y and those of a group. span: see reduce_text.span
+function reduce_text.shape(desc, results, blocks, span)
     if desc.scheme == 'rows' then
         if desc.is_cpu then return results * blocks, 1, 1, 1 end
         return results * blocks * group, 1, group, 1
     end
-    if desc.is_cpu then return math.ceil(results / columns), blocks, 1, 1 end
+    if span then return math.ceil(results / span), blocks, 1, 1 end
     if desc.scheme == 'stacks' then
         return math.ceil(results / abreast) * blocks * group, 1, group, 1
     end
@@ -431,7 +444,8 @@ function reduce_text.goes_by_stacks(device, reductions, results, count)
     end
     local tall = math.ceil(count / reduce_text.stack)
     if reduce_text.by_items(device) then
-        return results * count <= small or math.ceil(results / columns) * tall >= 2 * units
+        return results * count <= small
+            or math.ceil(results / columns / most_span) * tall >= 4 * units
     end
     local is_short = count <= reduce_text.run * group / abreast
     return bytes <= local_bytes

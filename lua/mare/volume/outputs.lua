@@ -6,6 +6,7 @@ local errors = require 'bindings.errors'
 local film = require 'mare.draw.film'
 local files = require 'bindings.files'
 local image = require 'mare.draw.image'
+local json = require 'dkjson'
 local labels = require 'mare.draw.labels'
 local memory = require 'bindings.memory'
 local netcdf = require 'mare.volume.netcdf'
@@ -40,7 +41,8 @@ local function described(desc)
 end
 
 local function open_file(desc, sim)
-    local o, values, attributes = desc.options, {}, {}
+    local o, values, attributes, names = desc.options, {}, {}, {}
+    for k, d in ipairs(sim.devices) do names[k] = ('%s (%s)'):format(d.name, d.info.model) end
     for _, option in ipairs(o.metadata and o:metadata() or {}) do
         values[option.name] = option.value
     end
@@ -52,7 +54,8 @@ local function open_file(desc, sim)
         command = options.program .. ' ' .. words.line(options.source),
         attributes = tables.merged(attributes, { scenario = script.name,
             scenario_text = script.text,
-            device = table.concat(tables.column(sim.devices, 'name'), ', ') },
+            arguments = o.words and json.encode(o:words()) or nil,
+            device = table.concat(names, ', ') },
             desc.scheme:parameters()) }
 end
 

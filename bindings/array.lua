@@ -223,9 +223,9 @@ function M.buffer(given)
     return require('bindings.buffer').adopt(given.buffer, device_of.adopt)
 end
 
--- Element number `at`, in elements, and on, as a C array.
-function M.download(given, type_name, at, count)
-    local data = memory.array(type_name, math.max(count, 1))
+-- Element number `at`, in elements, and on, as a C array: a new one if `data` is nil.
+function M.download(given, type_name, at, count, data)
+    data = data or memory.array(type_name, math.max(count, 1))
     local size = tonumber(C.mare_type_size(mare.types[type_name]))
     if count > 0 then
         check(C.mare_buffer_download(given.buffer, at * size, data, count * size, nil))

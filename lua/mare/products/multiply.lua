@@ -153,12 +153,28 @@ local function stored(x, rows, columns)
         is_t = is_t, count = (down - 1) * step + across }
 end
 
+-- Memory of the host that products have used, while the collector leaves it: the system gives new
+-- pages in as much time as a product of 1024 x 1024 floats takes.
+local rooms = setmetatable({}, { __mode = 'v' })
+
+-- Returns a C array of at least `count` elements. role: which factor or result it is for
+local function room_for(role, type_name, count)
+    local key = role .. type_name
+    local kept = rooms[key]
+    if not kept or kept.count < count or kept.count > 2 * count then
+        kept = { data = bound.new_array(type_name, math.max(count, 1)), count = count }
+        rooms[key] = kept
+    end
+    return kept.data
+end
+
 local function by_openblas(out, a, b, size)
     local name, all = out.type.name, size.rows * size.columns
-    local made = bound.new_array(name, size.count * all)
+    local x, y = room_for('a', name, a.count), room_for('b', name, b.count)
+    local made = room_for('c', name, size.count * all)
     for z = 0, size.count - 1 do
-        local x = bound.download(a.version.cell, name, a.offset + z * a.batch, a.count)
-        local y = bound.download(b.version.cell, name, b.offset + z * b.batch, b.count)
+        bound.download(a.version.cell, name, a.offset + z * a.batch, a.count, x)
+        bound.download(b.version.cell, name, b.offset + z * b.batch, b.count, y)
         openblas.multiply(name, size.rows, size.columns, size.depth, x, a.step, a.is_t, y, b.step,
             b.is_t, made + z * all)
     end

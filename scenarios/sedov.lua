@@ -24,12 +24,14 @@ local side = 1.2
 local grid = mare.volume.grid { nx = o.nx, ny = o.ny, nz = o.nz, x = { 0, side }, y = { 0, side },
     z = { 0, side } }
 
--- An eighth of the energy lies in the first two cells along each axis.
-local room = 8 * grid.dx * grid.dy * grid.dz
-local hot = (gamma - 1) * total / 8 / room
+-- An eighth of the energy lies in the first sixteenth along each axis, in whole cells. In a smaller
+-- room the gas that it leaves behind becomes so thin and hot that steps hardly go on.
+local function whole(size) return math.ceil(side / 16 / size) * size end
+local wx, wy, wz = whole(grid.dx), whole(grid.dy), whole(grid.dz)
+local hot = (gamma - 1) * total / 8 / (wx * wy * wz)
 
 local function initial(x, y, z)
-    local is_hot = x < 2 * grid.dx and y < 2 * grid.dy and z < 2 * grid.dz
+    local is_hot = x < wx and y < wy and z < wz
     return 1, 0, 0, 0, is_hot and hot or 1e-5
 end
 

@@ -87,7 +87,7 @@ local function run(name, values)
 end
 
 local blast = run('sedov', {})
-check('blast of %d^3: the radius of the shock is off by %.4f', blast.error < 0.5 / n, n,
+check('blast of %d^3: the radius of the shock is off by %.4f', blast.error < 0.6 / n, n,
     blast.error)
 local vortex = run('taylor_green', { t_end = 2 })
 check('vortices of %d^3: %.4f of the kinetic energy is left at t = 2', vortex.left > 1 - 12 / n

@@ -14,13 +14,14 @@ local warp = 32
 local reach = constants.REACH
 
 -- Shapes of the sweeps along x and y, and along z: columns of a work-item, work-items of a group,
--- and rows or slices of a strip.
+-- and rows or slices of a strip at most.
 local shapes = {
-    planes = { gpu = { W = 2, GROUP = 64, along = 128 }, cpu = { W = 68, GROUP = 1, along = 32 },
+    planes = { gpu = { W = 2, GROUP = 32, along = 256 }, cpu = { W = 68, GROUP = 1, along = 32 },
         other = { W = 2, GROUP = 64, along = 128 } },
-    columns = { gpu = { W = 2, GROUP = 64, along = 128 }, cpu = { W = 64, GROUP = 1, along = 32 },
+    columns = { gpu = { W = 4, GROUP = 64, along = 256 }, cpu = { W = 64, GROUP = 1, along = 32 },
         other = { W = 2, GROUP = 64, along = 128 } },
 }
+local busy, least = 1024, 16    -- work-items that a compute unit should have, rows of a strip
 local rate_group = 32
 
 -- Returns how a kernel is cut: { shape, along = rows or slices of a strip, groups along x, y and z
@@ -32,9 +33,14 @@ function kernels.cut(device, kernel, grid, slab, given)
     local is_columns = kernel == 'columns'
     local owned = is_columns and shape.W * shape.GROUP
         or (cut.TEAM * shape.W - 2 * reach) * shape.GROUP / cut.TEAM
-    local strips = math.ceil((is_columns and slab.nz or grid.ny) / shape.along)
-    local along_x = math.ceil(grid.nx / owned)
-    return { shape = cut, along = shape.along, groups = is_columns and { along_x, grid.ny, strips }
+    local along, length = shape.along, is_columns and slab.nz or grid.ny
+    local along_x, others = math.ceil(grid.nx / owned), is_columns and grid.ny or slab.nz
+    local wanted = device.info.kind == 'gpu' and busy * device.info.compute_units / shape.GROUP or 0
+    while along > least and along_x * others * math.ceil(length / along) < wanted do
+        along = math.ceil(along / 2)
+    end
+    local strips = math.ceil(length / along)
+    return { shape = cut, along = along, groups = is_columns and { along_x, grid.ny, strips }
         or { along_x, strips, slab.nz } }
 end
 

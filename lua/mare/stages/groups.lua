@@ -17,7 +17,7 @@ groups.rows = {
 
 -- Of rows of pairs of real numbers, whose transforms are complex, or made real by a function.
 groups.pairs = { [512] = { 16, 16, 8, 4, items = 128 } }
-groups.spectra = { [512] = { 16, 16, 8, 4, items = 32 } }
+groups.spectra = { [512] = { 32, 32, 16, items = 64 } }
 
 -- Of columns, whose neighbours fill a group, so that work-items hold more.
 groups.columns = {
@@ -32,7 +32,7 @@ groups.crossed_rows = {
 }
 
 -- By the points of columns, how many rows a group transforms.
-groups.crossed_columns = {}     -- none yet: to be measured
+groups.crossed_columns = { [1024] = 4, [2048] = 4, [4096] = 4 }
 
 local warp = 32
 

@@ -1,12 +1,16 @@
--- How fast steps in three dimensions are: build/mare tests/bench/volume.lua [CELLS [STEPS]] prints
--- cells per second of acoustics, advection and gas in a cube, and their share of a copy.
+-- volume.lua - how fast steps in three dimensions are, of advection, acoustics and gas in a cube.
+--     mare tests/bench/volume.lua [DEVICE [CELLS]]
+-- CELLS along each axis, 512 on a GPU and 64 elsewhere. Each is beside the device's copy.
 
-local mare = require 'mare'
 local bandwidth = require 'mare.measure.bandwidth'
+local devices = require 'bindings.device'
+local mare = require 'mare'
+local record = require 'tests.bench.record'
 local system = require 'bindings.system'
 
-local n, steps = tonumber(arg[1]) or 512, tonumber(arg[2]) or 40
-local device = os.getenv 'MARE_DEVICE' or 'auto'
+local device = devices.open(arg[1])
+local n = tonumber(arg[2]) or record.few(device.info.kind == 'gpu' and 512 or 64, 12)
+local steps = record.few(10, 2)
 
 local equations = {}
 
@@ -27,41 +31,39 @@ function equations.acoustics()
         end }, function(x, y, z) return x * y * z, 0, 0, 0 end
 end
 
-local function gas(more)
-    return function()
-        return mare.volume.euler(more), function(x, y, z)
-            return 1 + 0.1 * math.sin(6 * x + 6 * y), math.sin(6 * z), 0.5, 0.25 * x, 1
-        end
+function equations.gas()
+    return mare.volume.euler {}, function(x, y, z)
+        return 1 + 0.1 * math.sin(6 * x + 6 * y), math.sin(6 * z), 0.5, 0.25 * x, 1
     end
 end
 
-equations.gas, equations.gas_rusanov = gas {}, gas { riemann = 'rusanov' }
-equations.gas_minmod = gas { limiter = 'minmod', theta = 1.3 }
-
-local function seconds(sim, count)
-    local start = system.now()
-    sim:step(count)
-    sim:read()
-    return system.now() - start
+-- Returns the seconds of one step, the best of three times some, and their fellows.
+local function seconds(sim)
+    local list = {}
+    for k = 0, 3 do
+        local start = system.now()
+        sim:step(steps)
+        sim:read()
+        list[k] = (system.now() - start) / steps
+    end
+    return math.min(list[1], list[2], list[3]), math.max(list[1], list[2], list[3])
 end
 
-local function measure(name, shape)
+local copy = bandwidth.measure(device)
+
+for _, name in ipairs { 'advection', 'acoustics', 'gas' } do
     local scheme, initial = equations[name]()
-    local sim = mare.volume.simulation { scheme = scheme, initial = initial, shape = shape,
-        boundaries = 'periodic', options = { device = device },
-        grid = { nx = n, ny = n, nz = n, x = { 0, 1 }, y = { 0, 1 }, z = { 0, 1 } } }
+    local unit = { 0, 1 }
+    local sim = mare.volume.simulation { scheme = scheme, initial = initial, devices = { device },
+        boundaries = 'periodic', grid = { nx = n, ny = n, nz = n, x = unit, y = unit, z = unit } }
     sim:aim(1e9)
-    seconds(sim, 2)
-    local best = math.huge
-    for _ = 1, 3 do best = math.min(best, seconds(sim, steps) / steps) end
-    local rate, bytes = sim.grid.cells / best, sim:bytes_per_cell()
-    local share = rate * bytes / bandwidth.of(sim.devices[1])
+    local best, slowest = seconds(sim)
+    local rate = sim.grid.cells / best
+    local share = copy and rate * sim:bytes_per_cell() / copy
+    record.write(device, { benchmark = 'volume', equation = name, n = n, precision = 'float',
+        cells_per_second = rate, seconds = best, slowest = slowest, share_of_copy = share,
+        copy_bandwidth = copy }, ('%-9s %-10s %d^3: %.4g Gcells/s%s'):format(device.name, name, n,
+        rate / 1e9, share and (', %.3f of copy'):format(share) or ''))
     sim:release()
-    return rate, share
+    collectgarbage()
 end
-
-for _, name in ipairs(arg[3] and { arg[3] } or { 'advection', 'acoustics', 'gas' }) do
-    local rate, share = measure(name)
-    print(('%-12s %d^3: %.2f Gcells/s, %.1f %% of a copy'):format(name, n, rate / 1e9, 100 * share))
-end
-return measure

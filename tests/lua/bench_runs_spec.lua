@@ -13,6 +13,7 @@ local words = {
     device = '', engine = '', memory = '', scaling = '32', scaling_table = '', start = '',
     table1 = '4', arrays = '', jacobi = '32',
     transforms = '', fft = '', functions = { 'kernels', 'solvers' },
+    volume = '',
     euler_peers = '32 1', linear_openmp = '32 1', volumes_openmp = '32 1', output = '. 4 32 32',
     mandelbrot = { 'rate 8', 'exact float 10', 'exact perturbation 10', 'deep 4' },
     solvers = '--scheme=euler_hll --size=64 --precision=float --device=',

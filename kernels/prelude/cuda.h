@@ -103,6 +103,13 @@ MR_FN float mr_half_round(float x) {
     return mr_half_load(&nearest, 0);
 }
 
+/* Shows an element of up to 8 bytes to the host, in memory of which it reads both halves with the
+ * number of the launch behind each: the words of a half are written together. */
+MR_FN void mr_show(uint *to, ulong bits, uint launch) {
+    asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %2};" ::
+        "l"(to), "r"((uint)bits), "r"(launch), "r"((uint)(bits >> 32)) : "memory");
+}
+
 #ifndef MR_BRIEF
 /* Two halves as the word that they are in memory: of two floats, and each of them. */
 MR_FN uint mr_halves(float a, float b) {

@@ -24,8 +24,8 @@ local group = 256       -- work-items of a group on a GPU
 -- Returns the text of the kernel that the roots need.
 function launches.source(roots, device, desc)
     desc.is_cpu = device.info.kind == 'cpu'
-    desc.shows = not desc.rank and launches.can_show(device)
     local plan = tree.of(roots)
+    desc.shows = not desc.rank and plan.types[1].size <= 8 and launches.can_show(device)
     return (desc.tile and tile_text or text).of(plan, desc), plan
 end
 
@@ -52,8 +52,10 @@ function launches.begin(kernel, device)
     if kernel.is_programmatic then launch:set_programmatic() end
     if kernel.shows then
         kernel.shown_at = kernel.sizes_at + 1
-        bound.set_memory(launch.handle, kernel.shown_at, bound.landing(device, kernel.shows))
+        kernel.landing = bound.landing(device)
+        bound.set_memory(launch.handle, kernel.shown_at, kernel.landing.cell)
         bound.set_number(launch.handle, kernel.shown_at + 1, -1)
+        bound.set_number(launch.handle, kernel.shown_at + 2, 0)
     end
     return kernel
 end
@@ -89,7 +91,7 @@ local function compile(source, plan, name, device, desc)
         is_programmatic = desc.reductions and device.info.has_programmatic,
         outputs = outputs, numbers_at = memories, sizes_at = memories + #plan.numbers,
         numbers = #plan.numbers, width = text.width(plan), units = device.info.compute_units,
-        shows = desc.shows and plan.types[1].name }, device)
+        shows = desc.shows }, device)
 end
 
 local function elementwise(roots, device, desc)
@@ -271,8 +273,10 @@ end
 
 -- Runs a kernel that also shows the wanted element, which is one of its first result's.
 local function show(kernel)
-    local handle, at = kernel.handle, kernel.shown_at + 1
+    local handle, at, landing = kernel.handle, kernel.shown_at + 1, kernel.landing
+    landing.number = landing.number % 2 ^ 31 + 1
     bound.set_number(handle, at, launches.wanted)
+    bound.set_number(handle, at + 1, landing.number)
     bound.run(handle)
     bound.set_number(handle, at, -1)
     launches.has_shown = true

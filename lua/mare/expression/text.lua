@@ -265,8 +265,12 @@ end
 
 -- Writes that an element of the first result, if it is among these, is shown in memory of the host,
 -- too: see launches.show.
-local function write_shown(w, condition)
-    w:line('if (%s) *shown = out1[wanted];', condition)
+local function write_shown(w, type, width)
+    w:open(('if (wanted >= first && wanted < first + %d)'):format(width))
+    w:line('union { %s value; ulong bits; } one;', type.stored)
+    w:line 'one.value = out1[wanted];'
+    w:line 'mr_show(shown, one.bits, launch);'
+    w:close()
 end
 
 local function flat_on_gpu(w, plan, ones, index, shows)
@@ -275,23 +279,24 @@ local function flat_on_gpu(w, plan, ones, index, shows)
     local arguments = text.arguments(plan, plan.types)
     arguments[#arguments + 1] = index .. ' n'
     if shows then
-        arguments[#arguments + 1] = ('MR_GLOBAL %s *shown'):format(plan.types[1].stored)
+        arguments[#arguments + 1] = 'MR_GLOBAL uint *shown'
         arguments[#arguments + 1] = index .. ' wanted'
+        arguments[#arguments + 1] = 'uint launch'
     end
     text.open_kernel(w, arguments)
     w:line('%s first = (%s)mr_gid_x() * %d;', index, index, width)
     w:open(('if (first + %d <= n)'):format(width))
     write_neighbours(w, plan, ones, width)
-    if shows then write_shown(w, ('wanted >= first && wanted < first + %d'):format(width)) end
-    w:line 'return;'
     w:close()
+    w:open 'else'
     -- The last few: a compiler that does not know how few takes a fifth of its time to unroll this.
     w:line 'MR_UNROLL(1)'
     w:open(('for (%s l = first; l < n; ++l)'):format(index))
     text.write_call(w, plan, named('a', #plan.leaves), flat_places(plan, ones, 'l'),
         named('out', #plan.types), same('l', #plan.types))
-    if shows then write_shown(w, 'wanted == l') end
     w:close()
+    w:close()
+    if shows then write_shown(w, plan.types[1], width) end
     w:close()
 end
 

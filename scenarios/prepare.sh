@@ -125,8 +125,8 @@ build_folder() {
     echo "$made"
 }
 
-# build FOLDER [CMAKE OPTION...]; from scratch when headers may have come since the last time, or
-# when the folder came here with a copy of another tree
+# build FOLDER [CMAKE OPTION...]; from scratch when headers or libraries have come, or when the
+# folder came here with a copy of another tree
 build() {
     local folder=$1
     shift
@@ -135,7 +135,7 @@ build() {
         echo "$folder was built for another tree: building anew" >&2
         rm -rf "$folder"
     fi
-    if [ ! -f "$folder/build.ninja" ]; then
+    if [ ! -f "$folder/build.ninja" ] || [ ${#missing[@]} -gt 0 ]; then
         echo 'building Mare, once, in a minute or two' >&2
         cmake --log-level=NOTICE -S "$root" -B "$folder" -G Ninja "$@" >&2
     fi

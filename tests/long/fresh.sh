@@ -49,6 +49,7 @@ open_system() {
     [ -x "$root/bin/sh" ] || debootstrap "${more[@]}" --variant=minbase "$suite" "$root" "$mirror"
     mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
     cp /etc/resolv.conf "$root/etc/"
+    [ -e "$root/etc/hosts" ] || echo '127.0.0.1 localhost' >"$root/etc/hosts"  # not in bookworm
     if [ "$suite" = noble ]; then
         echo "deb $mirror noble main universe" >"$root/etc/apt/sources.list"
     fi
@@ -59,6 +60,7 @@ open_system() {
     inside sh -c '! command -v update-ca-certificates || update-ca-certificates'
     mkdir -p "$root$tree" "$root/srv/guest"
     chown 1000:1000 "$root/srv/guest"
+    find "$root$tree" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
     git -C "$here" archive HEAD | tar -C "$root$tree" -xf -
 }
 

@@ -105,7 +105,8 @@ class Lab:
     def open(self):
         self.page.get('http://127.0.0.1:%d/lab/tree/kh.ipynb?reset' % self.port)
         self.wait(lambda: self.script(
-            "const w = window.jupyterapp?.shell.currentWidget;"
+            # currentWidget is none where the browser gives the page no focus
+            "const w = [...window.jupyterapp?.shell.widgets('main') ?? []][0];"
             "return w?.sessionContext?.session?.kernel?.status == 'idle'"
             " && document.querySelectorAll('.jp-CodeCell').length == %d" % len(CELLS)),
             'the notebook')

@@ -135,7 +135,7 @@ static void places(const plan *p, long long i, long long *at) {
  * conjugates of others. */
 static void load(const plan *p, const void *x, int is_double, long long first, long long i,
                  double *re, double *im) {
-    long long at[AXES], last = p->rank - 1;
+    long long at[AXES] = { 0 }, last = p->rank - 1;
     places(p, i, at);
     int is_back = (p->type == C2R || p->type == Z2D) && at[last] > p->sizes[last] / 2;
     if (is_back)

@@ -1,7 +1,7 @@
 /* cuda_nvrtc.c - a fake libnvrtc. Its "cubin" is the source text behind an ELF mark.
  *
  * Words in the source steer it: "#error" is a compile error, "warn" a line in the log, and
- * "expect(OPTION)" fails unless OPTION was given. FAKE_WITHOUT_REQUIRED leaves out a symbol.
+ * "expect(-OPTION)" fails unless -OPTION was given. FAKE_WITHOUT_REQUIRED leaves out a symbol.
  */
 #include "../../core/backends/nvrtc_api.h"
 #include "cuda_fail.h"
@@ -77,8 +77,8 @@ unsigned nvrtcCompileProgram(struct _nvrtcProgram *program, int option_count,
         snprintf(program->log, sizeof program->log, "unrecognized option %s\n", options[i]);
         return MR_NVRTC_ERROR_INVALID_OPTION;
     }
-    for (const char *at = program->source; (at = strstr(at, "expect(")); at++) {
-        const char *option = at + 7;
+    for (const char *at = program->source; (at = strstr(at, "expect(-")); at++) {
+        const char *option = at + strlen("expect(");
         size_t size = strcspn(option, ")");
         if (was_given(option, size, option_count, options)) continue;
         snprintf(program->log, sizeof program->log, "not given: %.*s\n", (int)size, option);

@@ -41,6 +41,10 @@ local function waves(desc)
     sim:read()
     local p, sum = sim:field 'p', sim:integral 'p'
     assert.equal(5, sim.now.steps)
+    fails(function() sim:step(-3) end, 'MARE_ERROR_ARGUMENT', 'step(-3)')
+    fails(function() sim:field('p', { i = 0, j = 0, k = 0, nx = 13, ny = 1, nz = 1 }) end,
+        'MARE_ERROR_ARGUMENT', 'nx = 13')
+    fails(function() sim:slice('p', 'z', 2) end, 'MARE_ERROR_ARGUMENT', 'slice at z = 2')
     sim:release()
     return p, sum - before
 end
@@ -105,6 +109,7 @@ describe('a volume', function()
         refuse({ first = 'y' }, "first = 'y'")
         refuse({ slabs = 3 }, 'each needs at least 4')
         refuse({ grid = { nx = 8 } }, 'nx and x')
+        refuse({ grid = { nx = 8, ny = 8, nz = 8, x = { 0, 0 / 0 } } }, 'finite')
         fails(function()
             mare.simulation { grid = mare.grid { nx = 8, ny = 8, x = { 0, 1 }, y = { 0, 1 } },
                 scheme = scheme, boundaries = 'periodic', initial = function() end }

@@ -26,8 +26,9 @@ local function check_axis(desc, axis)
     elseif n % 1 ~= 0 or n < 2 * reach or n > 2 ^ 20 then
         errors.argument('volume: grid: n%s = %g, must be a whole number from %d to 2^20', axis, n,
             2 * reach)
-    elseif type(range[1]) ~= 'number' or type(range[2]) ~= 'number' or range[1] >= range[2] then
-        errors.argument('volume: grid: %s must be { low, high }', axis)
+    elseif type(range[1]) ~= 'number' or type(range[2]) ~= 'number'
+        or not (range[1] < range[2] and range[2] - range[1] < math.huge) then
+        errors.argument('volume: grid: %s must be { low, high }, finite', axis)
     end
 end
 

@@ -112,6 +112,16 @@ end
 
 -- ---- a run's ----
 
+-- Refuses a slice outside of the grid, before anything is computed.
+local function check_slice(desc)
+    local o = desc.options
+    local range = desc.grid[o.slice or 'z']
+    if o.slice_at and not (o.slice_at >= range[1] and o.slice_at <= range[2]) then
+        errors.usage('option --slice-at: %g (allowed: from %g to %g)', o.slice_at, range[1],
+            range[2])
+    end
+end
+
 -- Refuses paths that cannot be written. desc: as for run.lua
 function outputs.check(desc)
     local o = desc.options
@@ -120,6 +130,8 @@ function outputs.check(desc)
     end
     if o.image then errors.option('image', image.check, o.image) end
     if o.film then errors.option('film', film.check, o.film) end
+    if o.film and not o.t_end then errors.usage 'option --film wants --t-end X' end
+    check_slice(desc)
     described(desc)
     picture.range(o.range)
     variables.find(desc.scheme, (desc.picture or {}).variable or desc.scheme.fields[1])

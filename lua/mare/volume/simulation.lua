@@ -188,6 +188,9 @@ end
 -- Queues n steps, 1 if not given. The state must have been read since the last ones were queued.
 function Simulation:step(n)
     n = n or 1
+    if not (type(n) == 'number' and n >= 0 and n % 1 == 0) then
+        errors.argument('volume: step(%s): a whole number is wanted', tostring(n))
+    end
     self.version = self.version + 1
     local axis = self.now.steps % 2 == 0 and self.first or other_axis[self.first]
     if n > 0 and axis ~= self.first then
@@ -203,23 +206,44 @@ function Simulation:read()
     return self.clocks:read(self.now)
 end
 
+local first_of = { x = 'i', y = 'j', z = 'k' }
+
+-- Raises unless a box of cells lies within the grid.
+local function check_box(g, box)
+    for axis, first in pairs(first_of) do
+        local n = 'n' .. axis
+        local from, count = box[first], box[n]
+        if not (type(from) == 'number' and type(count) == 'number' and from % 1 == 0
+            and count % 1 == 0 and from >= 0 and count >= 1 and from + count <= g[n]) then
+            errors.argument('volume: field: box: %s = %s, %s = %s: cells of %d are wanted', first,
+                tostring(from), n, tostring(count), g[n])
+        end
+    end
+end
+
 -- Returns a variable of all cells, or of a box { i, j, k, nx, ny, nz } of them, as numbers from 0
 -- on, x fastest. Waits.
 function Simulation:field(name, box)
     local g = self.grid
+    if box then check_box(g, box) end
     return variables.read(self, name,
         box or { i = 0, j = 0, k = 0, nx = g.nx, ny = g.ny, nz = g.nz })
 end
 
-local across = { x = { 'y', 'z', 'i' }, y = { 'x', 'z', 'j' }, z = { 'x', 'y', 'k' } }
+local across = { x = { 'y', 'z' }, y = { 'x', 'z' }, z = { 'x', 'y' } }
 
 -- Returns the slice across an axis through a place, by default the middle: { data = numbers from 0
 -- on, nx, ny, x, y = { low, high }, axes = the names of these two }.
 function Simulation:slice(name, axis, place)
     local g, of = self.grid, across[axis]
     if not of then errors.argument("volume: slice across '%s', must be x, y or z", axis) end
+    place = place or 0.5 * (g[axis][1] + g[axis][2])
+    if not (type(place) == 'number' and place >= g[axis][1] and place <= g[axis][2]) then
+        errors.argument('volume: slice at %s = %s, must be from %g to %g', axis, tostring(place),
+            g[axis][1], g[axis][2])
+    end
     local box = { i = 0, j = 0, k = 0, nx = g.nx, ny = g.ny, nz = g.nz }
-    box['n' .. axis], box[of[3]] = 1, g:cell(axis, place or 0.5 * (g[axis][1] + g[axis][2]))
+    box['n' .. axis], box[first_of[axis]] = 1, g:cell(axis, place)
     return { data = self:field(name, box), nx = g['n' .. of[1]], ny = g['n' .. of[2]],
         x = g[of[1]], y = g[of[2]], axes = { of[1], of[2] } }
 end

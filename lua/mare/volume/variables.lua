@@ -45,10 +45,11 @@ local function evaluator(scheme, v)
             return (select(v.result, scheme.functions.primitive(q, p)))
         end
     end
+    local numbers = tables.merged(scheme.numbers, p)
     return function(...)
         local q = {}
         for k, name in ipairs(scheme.fields) do q[name] = (select(k, ...)) end
-        return v.value(q, tables.merged(scheme.numbers, p))
+        return v.value(q, numbers)
     end
 end
 

@@ -158,9 +158,26 @@ local function start(self, at)
     self.clocks:start { t = at.t, steps = at.steps, cfl = self.cfl, dt = self.dt }
 end
 
+-- Tries a script's function once: what it forgets to return must not surface within the scheme.
+local function check_initial(self, initial)
+    if type(initial) ~= 'function' then
+        errors.argument('volume: initial must be a function(x, y, z), not %s', type(initial))
+    end
+    local g, count = self.grid, #self.scheme.fields
+    local x, y, z = g:centre('x', 0), g:centre('y', 0), g:centre('z', 0)
+    local values = { initial(x, y, z) }
+    for k = 1, count do
+        if type(values[k]) ~= 'number' then
+            errors.argument('volume: initial(%g, %g, %g) gives %s as value %d, %s wants %d numbers',
+                x, y, z, type(values[k]), k, self.scheme.name, count)
+        end
+    end
+end
+
 -- Sets the state from a function of position, and the clock to 0.
 function Simulation:set(initial)
     local g, scheme = self.grid, self.scheme
+    check_initial(self, initial)
     start(self, { t = 0, steps = 0 })
     local function value(i, j, k)
         return scheme:conserved(initial(g:centre('x', i), g:centre('y', j), g:centre('z', k)))

@@ -37,10 +37,14 @@ local o = mare.options {
 }
 local files, made = {}, o.file == 'sample' and os.tmpname() or nil
 for path in (made or o.file):gmatch '[^,]+' do files[#files + 1] = path end
-if made then mare.roms.sample(made) end
-local sea = mare.roms { files = files, refine = o.refine,
-    window = o.window and mare.options.numbers('window', o.window, 4) }
-if made then os.remove(made) end         -- it is open
+local function open()
+    if made then mare.roms.sample(made) end
+    return mare.roms { files = files, refine = o.refine,
+        window = o.window and mare.options.numbers('window', o.window, 4) }
+end
+local is_open, sea = pcall(open)
+if made then os.remove(made) end         -- it is open, or never will be
+if not is_open then error(sea, 0) end
 if o.t_end == 0 then o.t_end = sea.times[#sea.times] end
 local grid, depths = sea.grid, sea.depth.data
 local sides = sea:boundaries { kind = 'sponge', width = o.sponge }

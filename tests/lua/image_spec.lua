@@ -6,6 +6,7 @@ local ffi = require 'ffi'
 local bit = require 'bit'
 local cairo = require 'bindings.cairo'
 local colours = require 'mare.draw.colours'
+local files = require 'bindings.files'
 local image = require 'mare.draw.image'
 local raster = require 'mare.draw.raster'
 local ticks = require 'mare.draw.ticks'
@@ -447,6 +448,24 @@ describe('writing a picture', function()
         fails(drawn { data = { 1, 2 } }, 'MARE_ERROR_ARGUMENT', '2048', '[0]')
         fails(function() image.range(short, 1e8) end, 'MARE_ERROR_ARGUMENT', '100000000', '3')
         drawn { data = whole + 0 } ()       -- a pointer
+    end)
+
+    it('puts pictures beside each other', function()
+        image.panels { path = path, panels = { field, field } }
+        local whole = files.read(path)
+        image.field { path = path, data = field.data, nx = 2, ny = 2, x = { 0, 1 }, y = { 0, 1 },
+            width = 300 }
+        local one = files.read(path)
+        local function width(png) return png:byte(19) * 256 + png:byte(20) end
+        assert.equal(2 * width(one), width(whole))
+        local function refuse(given, ...)
+            fails(function() image.panels(given) end, 'MARE_ERROR_ARGUMENT', ...)
+        end
+        refuse(nil, 'image.panels', 'nil')
+        refuse({ path = path }, 'panels', 'nil')
+        refuse({ path = path, panels = {} }, 'panels', 'empty')
+        refuse({ path = path, panels = { field, 1 } }, 'panel 2', 'number')
+        assert.equal(one, files.read(path))
     end)
 
     it('leaves the old file when it fails', function()

@@ -110,6 +110,9 @@ describe('a volume', function()
         refuse({ slabs = 3 }, 'each needs at least 4')
         refuse({ initial = function() return 1, 'x' end }, 'gives string as value 2')
         refuse({ initial = 1 }, 'initial')
+        refuse({ scheme = mare.equations { dimensions = 3, fields = { 'u' }, scheme = 'ssp_rk2',
+            flux = function(q) return q.u end, speed = function() return 1, 1 end } },
+            'must be muscl_hancock')
         refuse({ grid = { nx = 8 } }, 'nx and x')
         refuse({ grid = { nx = 8, ny = 8, nz = 8, x = { 0, 0 / 0 } } }, 'finite')
         fails(function()

@@ -207,8 +207,13 @@ end
 -- Draws fields beside each other into a PNG file. given: { path, panels = { each as for field{},
 -- without path } }
 function image.panels(given)
+    errors.wanted('image.panels', 'table', given)
     local drawn, width, height = {}, 0, 0
-    for k, panel in ipairs(errors.wanted('panels', 'table', given.panels)) do
+    if #errors.wanted('image.panels: panels', 'table', given.panels) == 0 then
+        errors.argument 'image.panels: panels is empty'
+    end
+    for k, panel in ipairs(given.panels) do
+        errors.wanted(('image.panels: panel %d'):format(k), 'table', panel)
         drawn[k] = image.field_canvas(setmetatable({ path = given.path }, { __index = panel }))
         width, height = width + drawn[k].width, math.max(height, drawn[k].height)
     end

@@ -186,11 +186,13 @@ local function settle_shares(self, wait)
         failure = failure or answer.failure and ('rank %d: %s'):format(rank - 1, answer.failure)
     end
     self.answer, self.shares_underway = nil, false
-    if failure then return true, failure end
     local ok, why = pcall(shares.check, files.follow(self.path),
-        here.rank == 0 and self.header.shares or {})
+        here.rank == 0 and not failure and self.header.shares or {})
     ok, why = unpack(here.broadcast { ok, not ok and tostring(why) or nil })
-    if not ok then return true, why end
+    if failure or not ok then
+        os.remove(self.own_path)        -- no checkpoint will name it
+        return true, failure or why
+    end
     self.outputs:save(self.path, self.keep, self.header, self.memory)
     return true
 end
@@ -265,7 +267,8 @@ local function begin_shares(self, sim)
             name = shares.name(path, tag, rank - 1):match '[^/]*$' }
     end
     self.outputs:seal(self.header)
-    self.writer:send(literal.encode { path = shares.name(path, tag, here.rank),
+    self.own_path = shares.name(path, tag, here.rank)
+    self.writer:send(literal.encode { path = self.own_path,
         data = worker.address(self.own:pointer()), size = self.share.bytes })
 end
 

@@ -61,7 +61,7 @@ end
 -- by one slice at most.
 function Grid:slabs(count)
     if count % 1 ~= 0 or count < 1 or math.floor(self.nz / count) < 2 * reach then
-        errors.usage('option --slabs: %g of %d slices: each needs at least %d', count, self.nz,
+        errors.usage('volume: slabs = %g of %d slices: each needs at least %d', count, self.nz,
             2 * reach)
     end
     local list = {}

@@ -41,6 +41,7 @@ end
 
 local function compute(job, sim)
     local desc, o = job.desc, job.desc.options
+    job.files:open(sim)
     sim.rates = loop.run(sim, { t_end = o.t_end, steps = o.steps, quiet = o.quiet, at = desc.at,
         every = desc.every, every_steps = desc.every_steps, outputs = job.files,
         events = job.events, watched = not o.quiet })
@@ -60,11 +61,12 @@ function volume.new(desc)
     outputs.check(desc)
     local sim = simulation.new { grid = desc.grid, scheme = desc.scheme, initial = desc.initial,
         boundaries = desc.boundaries, options = o, slabs = o.slabs or desc.slabs }
-    local job = { desc = desc, files = outputs.new(desc, sim),
+    local job = { desc = desc, files = outputs.new(desc),
         events = events.source { quiet = o.quiet or nil } }
     local ok, failure = pcall(compute, job, sim)
     if not ok then
         job.files:abort()
+        sim:release()
         error(failure, 0)
     end
     return sim

@@ -80,7 +80,7 @@ local function figure_of(desc, sim, width)
         title = ('%s, t = %.4g'):format(desc.title or desc.scheme.name, sim.now.t) })
 end
 
-local function open_film(desc, sim)
+local function open_film(desc, sim, every)
     local o = desc.options
     local fig = figure_of(desc, sim, options.value(o, 'film_width'))
     local self = { variable = fig.variable, desc = desc }
@@ -90,7 +90,7 @@ local function open_film(desc, sim)
     end
     fig.path = o.film
     self.writer = film.writer { path = o.film, rate = film.rate, figure = image.figure_spec(fig),
-        title = desc.title, time = { last = o.t_end, step = self.every,
+        title = desc.title, time = { last = o.t_end, step = every,
             unit = picture.time_unit(desc.scheme) } }
     self.pixels = memory.array('uint32', self.writer.figure.box.width
         * self.writer.figure.box.height)
@@ -137,10 +137,14 @@ function outputs.check(desc)
     variables.find(desc.scheme, (desc.picture or {}).variable or desc.scheme.fields[1])
 end
 
--- Opens the files of a run.
-function outputs.new(desc, sim)
-    local o = desc.options
-    local self = setmetatable({ desc = desc, list = {} }, Outputs)
+-- Makes what keeps the files of a run, none of which is open yet.
+function outputs.new(desc)
+    return setmetatable({ desc = desc, list = {} }, Outputs)
+end
+
+-- Opens the files.
+function Outputs:open(sim)
+    local desc, o = self.desc, self.desc.options
     local function add(made, kind, path, every)
         made.write, made.path = kind.write, path
         made.schedule = schedule.new { every = every, t_end = o.t_end }
@@ -148,9 +152,9 @@ function outputs.new(desc, sim)
     end
     if o.out then add({ writer = open_file(desc, sim) }, file, o.out, o.every) end
     if o.film then
-        add(open_film(desc, sim), shots, o.film, o.t_end / options.value(o, 'frames'))
+        local every = o.t_end / options.value(o, 'frames')
+        add(open_film(desc, sim, every), shots, o.film, every)
     end
-    return self
 end
 
 Outputs.next_time, Outputs.next_step = schedule.several.next_time, schedule.several.next_step

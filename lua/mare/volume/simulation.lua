@@ -116,7 +116,8 @@ local function check_scheme(scheme)
     if type(scheme) ~= 'table' or scheme.dimensions ~= 3 then
         errors.argument 'volume: scheme: one of mare.equations with dimensions = 3 is wanted'
     elseif scheme.stages then
-        errors.argument('volume: scheme %s: muscl_hancock is wanted', scheme.scheme)
+        errors.usage('volume: scheme %s: in three dimensions it must be muscl_hancock',
+            scheme.scheme)
     end
 end
 

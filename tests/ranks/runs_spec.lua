@@ -226,8 +226,8 @@ describe('over ranks', function()
     it('tuning takes the slowest rank, and rank 0 keeps its results', function()
         write('tune.lua', [[
             local mare, device = require 'mare', ...
-            -- GPUs march, whose parameter `rows` is, over 6e5 cells and more.
-            local fold = mare.device.open(device).info.kind == 'gpu' and 20 or 1
+            -- GPUs march, whose parameter `rows` is, over 6e5 cells a rank and more.
+            local fold = mare.device.open(device).info.kind == 'gpu' and 28 or 1
             local records, env = mare.tune.scenario { scenario = 'kelvin_helmholtz',
                 device = device, options = { nx = 48 * fold, ny = 40 * fold },
                 tune_params = { rows = { 32 } }, iterations = 1, cache = 'tune.json', keep = true,

@@ -46,11 +46,11 @@ local function fork_at_rest()
 end
 
 -- Never returns, and frees nothing: it owns nothing.
-local function run_copy(f, patience)
+local function run_copy(f, patience, most)
     for _, number in ipairs { SIGHUP, SIGINT, SIGALRM, SIGTERM } do posix.C.signal(number, nil) end
     ffi.C.alarm(patience)
     limit(RLIMIT_CORE, 0)
-    limit(RLIMIT_CPU, M.limit)
+    limit(RLIMIT_CPU, most)
     pcall(f)
     posix.C._exit(0)
 end
@@ -79,7 +79,7 @@ function M.fault(f, answer_in)
     if not can_copy() then return nil end
     local held = home.hold(true)        -- no hook may raise in the copy
     local process = fork_at_rest()
-    if process == 0 then run_copy(f, answer_in or M.patience) end
+    if process == 0 then run_copy(f, answer_in or M.patience, answer_in or M.limit) end
     local number = process > 0 and wait_for(process) or 0
     home.hold(held)
     if number > 0 and home.interrupted() then errors.interrupt() end

@@ -10,6 +10,7 @@ local host_array = require 'bindings.host_array'
 local foreign = require 'bindings.foreign'
 local home = require 'bindings.home'
 local lock = require 'bindings.lock'
+local opendap = require 'bindings.opendap'
 local posix = require 'bindings.posix'
 
 ffi.cdef [[
@@ -206,8 +207,7 @@ end
 
 -- Opens for reading. libhdf5 may crash on a damaged header, or look into it for ever: a copy of
 -- this process reads it first. path: also an address, https://..., of which a server gives parts by
--- OPeNDAP: no file is read then. libcurl waits for half an hour, and signals wait with it; a copy
--- can be ended.
+-- OPeNDAP: no file is read then; see opendap.lua.
 function netcdf.open(path)
     local reason = files.unreadable(path)
     if reason then error(path .. ': ' .. reason, 0) end
@@ -451,6 +451,18 @@ function File:put_text(variable, start, count, text)
     self:check(status, 'write variable ' .. variable)
 end
 
+-- The region into data, from a server.
+local function fetch(self, variable, data)
+    local name = 'read variable ' .. variable
+    local function read(memory)
+        local again = open(self.path)
+        local var = var_id(again, variable)
+        again:check(C.nc_get_vara(again.id, var, self.start, self.count, memory), name)
+        again:close()
+    end
+    opendap.fetch({ name = self.path .. ': ' .. name, bytes = ffi.sizeof(data), read = read }, data)
+end
+
 local function get(self, variable, start, count)
     local var, shape = var_id(self, variable), self:variable(variable).shape
     count, start = count or shape, start or {}
@@ -458,8 +470,12 @@ local function get(self, variable, start, count)
     local n = region(self, start, count)
     local type = c_type[type_code[self:variable(variable).type]]
     local data = ffi.new(type .. '[?]', n)
-    local status = C.nc_get_vara(self.id, var, self.start, self.count, data)
-    self:check(status, 'read variable ' .. variable)
+    if files.is_remote(self.path) then
+        fetch(self, variable, data)
+    else
+        local status = C.nc_get_vara(self.id, var, self.start, self.count, data)
+        self:check(status, 'read variable ' .. variable)
+    end
     return data, n, count, type
 end
 

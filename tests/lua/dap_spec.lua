@@ -39,6 +39,24 @@ describe('an address of OPeNDAP', function()
         fails(function() netcdf.open(never) end, nil, never, 'not answer within 1 s')
     end)
 
+    local function read_eta(name)
+        local file = netcdf.open((address:gsub('t$', name)))
+        return file:get('eta', { 0, 0 }, { 2, 3 })
+    end
+
+    it('is not read as zeros where its data end too early', function()
+        if not port then return pending 'there is no Python' end
+        fails(function() read_eta 'cut' end, nil, 'cut', 'variable eta', 'too short')
+    end)
+
+    it('is not waited for where it stops in the midst of its data', function()
+        if not port then return pending 'there is no Python' end
+        local usual = attempt.patience_with_servers
+        attempt.patience_with_servers = 1
+        finally(function() attempt.patience_with_servers = usual end)
+        fails(function() read_eta 'stall' end, nil, 'variable eta', 'not answer within 1 s')
+    end)
+
     it('is told in full where it answers with nothing', function()
         if not port then return pending 'there is no Python' end
         local wrong = address:gsub('t$', 'none')

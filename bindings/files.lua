@@ -13,7 +13,7 @@ local PROT_READ, MAP_PRIVATE, MFD_CLOEXEC, X_OK = 1, 2, 1, 1
 
 local files = {
     temporary = part_file.create, writer = part_file.writer, sweep = part_file.sweep,
-    follow = posix.follow, sync = posix.sync,
+    remove_abandoned = part_file.remove, follow = posix.follow, sync = posix.sync,
 }
 
 -- Whether it is the address of data that a server has, which NetCDF-C reads by OPeNDAP.

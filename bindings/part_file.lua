@@ -65,7 +65,7 @@ local function part_files(path)
 end
 
 -- Removes a part file that no living process writes, unless it is wanted: a function, nil if not.
-local function remove(name, is_wanted)
+function part_file.remove(name, is_wanted)
     local fd = C.open(name, O_WRONLY + O_CLOEXEC)
     if fd < 0 then return end
     if posix.lock(fd) and posix.is_named(fd, name) and not (is_wanted and is_wanted()) then
@@ -84,7 +84,7 @@ local function remove_abandoned(path, owner)
     local _, list = pcall(part_files, path)
     for _, found in ipairs(type(list) == 'table' and list or {}) do
         local is_ours = found.owner == '' or run_of(found.owner) == run_of(owner)
-        if is_ours then remove(found.name) end
+        if is_ours then part_file.remove(found.name) end
     end
 end
 
@@ -96,7 +96,7 @@ function part_file.sweep(paths, mark, is_wanted)
     for folder in pairs(places) do
         for _, entry in ipairs(folders.names(folder)) do
             if entry:find(pattern) then
-                remove(folder .. entry, function() return is_wanted(entry) end)
+                part_file.remove(folder .. entry, function() return is_wanted(entry) end)
             end
         end
     end

@@ -5,6 +5,7 @@ local files = require 'bindings.files'
 local home = require 'bindings.home'
 local posix = require 'bindings.posix'
 local rivals = require 'tests.rivals'
+local shares = require 'mare.files.shares'
 local trial = require 'tests.scenarios.trial'
 
 local folder, path
@@ -171,5 +172,15 @@ describe('a checkpoint', function()
         table.remove(kept, 2)
         assert.equal('ck ' .. table.concat(kept, ' '), trial.listing(folder))
         second:keep()
+    end)
+
+    it('takes away shares of ranks that were killed, whole or not', function()
+        local name, living = folder .. '/ck', files.temporary(folder .. '/ck.sb2.1')
+        for _, one in ipairs { 'ck.sa1.0', 'ck.sa1.1.4194305-1.part', 'ck.sb2.0', 'ckx.sa1.0',
+            'ck.sa1', 'ck.sa1.0.nc' } do trial.spit(folder .. '/' .. one, '') end
+        shares.sweep(name, { ['ck.sb2.0'] = true })
+        assert.equal('ck.sa1 ck.sa1.0.nc ck.sb2.0 ' .. living.name:match '[^/]*$' .. ' ckx.sa1.0',
+            trial.listing(folder))
+        living:discard()
     end)
 end)

@@ -115,13 +115,16 @@ function shares.check(path, list)
     end
 end
 
--- Removes the shares beside the checkpoint at `path` that are not in a set of names.
+-- Removes the shares beside the checkpoint at `path` that are not in a set of names, and what ranks
+-- that were killed have left of others.
 function shares.sweep(path, wanted)
     local folder, name = path:match '^(.*/)([^/]*)$'
     if not folder then folder, name = './', path end
     for _, entry in ipairs(folders.names(folder)) do
-        local is_one = entry:sub(1, #name) == name and entry:sub(#name + 1):find '^%.s%w+%.%d+$'
-        if is_one and not wanted[entry] then os.remove(folder .. entry) end
+        local rest = entry:sub(1, #name) == name
+            and entry:sub(#name + 1):match '^%.s%w+%.%d+(.*)$'
+        if rest == '' and not wanted[entry] then os.remove(folder .. entry) end
+        if rest and rest:find '^%.%d+%-%d+%.part$' then files.remove_abandoned(folder .. entry) end
     end
 end
 

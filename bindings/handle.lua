@@ -39,13 +39,8 @@ local function cells(c_type, release)
     return function() return ffi.gc(cell(), finalize) end
 end
 
--- A class of objects around handles of a C type that the C function `release` gives back.
--- class.own() is a cell for C to write a handle to, class.wrap(owner, fields) makes `fields` the
--- object of the handle in it. Methods go into class.methods.
-function M.class(kind, c_type, release)
-    local methods = {}
-    local class = { kind = kind, methods = methods, own = cells(c_type, release),
-        path = debug.getinfo(2, 'S').source:match '^@(.*)' }    -- of the file that describes it
+-- The metatables of objects that have their handle, and of those that are released.
+local function metatables(kind, methods)
     local live = { __index = methods, __tostring = function(self) return describe(kind, self) end }
     local dead = {
         __tostring = function(self) return describe(kind, self) .. ' (released)' end,
@@ -54,9 +49,25 @@ function M.class(kind, c_type, release)
             errors.argument('%s is used after its release', describe(kind, self))
         end,
     }
+    return live, dead
+end
 
-    M.classes[kind], kinds[live], kinds[dead] = class, kind, kind
+-- Elements are read and written by other means than a number in brackets, which would be a key of
+-- the table that nobody reads.
+local function refuse_elements(kind, live, methods)
+    setmetatable(methods, { __index = function(_, key)
+        if type(key) == 'number' then errors.argument('%s: there is no [%s]', kind, key) end
+    end })
 
+    function live.__newindex(object, key, value)
+        if type(key) == 'number' then
+            errors.argument('%s: [%s] cannot be assigned', describe(kind, object), key)
+        end
+        rawset(object, key, value)
+    end
+end
+
+local function add_makers(class, live)
     function class.wrap(owner, fields)
         fields.handle, fields.owner = owner[0], owner
         setmetatable(fields, live)
@@ -71,43 +82,41 @@ function M.class(kind, c_type, release)
         owner[0] = pointer
         return class.wrap(owner, fields)
     end
+end
 
-    -- The handle of `object`, for a C call that wants one of this class.
-    function class.handle(object, what)
-        local meta = getmetatable(object)
-        if meta ~= live and meta ~= dead then
-            errors.argument('%s: a %s is wanted, not %s', what, kind, tostring(object))
-        end
-        return object.handle
-    end
-
+local function add_questions(class, live, dead)
     function class.is(object)
         local meta = getmetatable(object)
         return meta == live or meta == dead
     end
 
-    -- Lets an object be called: f(object, ...).
-    function class.on_call(f)
-        live.__call = f
+    -- The handle of `object`, for a C call that wants one of this class.
+    function class.handle(object, what)
+        if not class.is(object) then
+            errors.argument('%s: a %s is wanted, not %s', what, class.kind, tostring(object))
+        end
+        return object.handle
     end
+end
+
+-- A class of objects around handles of a C type that the C function `release` gives back.
+-- class.own() is a cell for C to write a handle to, class.wrap(owner, fields) makes `fields` the
+-- object of the handle in it. Methods go into class.methods.
+function M.class(kind, c_type, release)
+    local methods = {}
+    local live, dead = metatables(kind, methods)
+    local class = { kind = kind, methods = methods, own = cells(c_type, release),
+        path = debug.getinfo(2, 'S').source:match '^@(.*)' }    -- of the file that describes it
+    M.classes[kind], kinds[live], kinds[dead] = class, kind, kind
+    refuse_elements(kind, live, methods)
+    add_makers(class, live)
+    add_questions(class, live, dead)
+
+    -- Lets an object be called: f(object, ...).
+    function class.on_call(f) live.__call = f end
 
     -- Lets f(object, name) have a word where a field is assigned that an object does not have.
-    function class.on_assign(f)
-        live.__newindex = f
-    end
-
-    -- Elements are read and written by other means than a number in brackets, which would be a key
-    -- of the table that nobody reads.
-    setmetatable(methods, { __index = function(_, key)
-        if type(key) == 'number' then errors.argument('%s: there is no [%s]', kind, key) end
-    end })
-
-    function live.__newindex(object, key, value)
-        if type(key) == 'number' then
-            errors.argument('%s: [%s] cannot be assigned', describe(kind, object), key)
-        end
-        rawset(object, key, value)
-    end
+    function class.on_assign(f) live.__newindex = f end
 
     -- Gives the handle back now rather than with its last reference. Using it afterwards is an
     -- error.

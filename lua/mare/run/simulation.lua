@@ -281,17 +281,8 @@ function Simulation:__tostring()
         self.now.t, self.now.steps, self.cfl)
 end
 
--- Makes a simulation. desc: { grid =, scheme =, boundaries = 'periodic' or { west = ... },
---   initial = function(x, y) -> what scheme:conserved takes, at cell centres and around the domain,
---   devices = open ones or their names, or options.device,
---   domain = scheme:domain(...), if it was made already, particles = of
---   scheme.particles.new, shown = names of the variables that pictures will show, if any,
---   restart = where to go on instead: { state = pointer to what save() gave, t, steps, rate },
---   options = those of every run, by default as run_options.lua has them: device, decompose,
---     weights, precision, maths, cfl, dt, first, quadrature, initial_on }
-function simulation.new(desc)
+local function check_description(desc)
     errors.fields('simulation', desc, allowed)
-    local o = desc.options or {}
     check_made('grid', desc.grid, 'split', 'mare.grid')
     check_made('scheme', desc.scheme, 'conserved', 'a scheme such as mare.euler')
     if desc.scheme.dimensions == 3 then
@@ -302,6 +293,12 @@ function simulation.new(desc)
         errors.argument('simulation: a grid with halo = %d, scheme %s wants %d', desc.grid.halo,
             desc.scheme.name, desc.scheme.halo)
     end
+end
+
+-- Returns the simulation with its options, devices, and how these divide the grid; nothing is on
+-- them yet.
+local function describe(desc)
+    local o = desc.options or {}
     local self = setmetatable({
         grid = desc.grid, scheme = desc.scheme, precision = options.value(o, 'precision'),
         maths = options.value(o, 'maths'), cfl = options.value(o, 'cfl'),
@@ -320,10 +317,11 @@ function simulation.new(desc)
         self.domain = desc.domain
             or self.scheme:domain(self.grid, self.boundaries, self.precision)
     end
-    if here.size > 1 then
-        check_alike(self, desc)
-        division.tell_shared(self.devices)
-    end
+    return self
+end
+
+-- Allocates the parts on their devices, compiles, and makes what steps are queued by.
+local function make(self, desc)
     local parts = errors.option('decompose', self.grid.split, self.grid, self.decompose[1],
         self.decompose[2], self.weights)
     self.levels = self.scheme.levels
@@ -340,6 +338,24 @@ function simulation.new(desc)
     make_plans(self)
     -- Threads that compile must not hold the driver while one device waits for another.
     if self.barrier and self.barrier.way == 'words' then prepare.await(self) end
+end
+
+-- Makes a simulation. desc: { grid =, scheme =, boundaries = 'periodic' or { west = ... },
+--   initial = function(x, y) -> what scheme:conserved takes, at cell centres and around the domain,
+--   devices = open ones or their names, or options.device,
+--   domain = scheme:domain(...), if it was made already, particles = of
+--   scheme.particles.new, shown = names of the variables that pictures will show, if any,
+--   restart = where to go on instead: { state = pointer to what save() gave, t, steps, rate },
+--   options = those of every run, by default as run_options.lua has them: device, decompose,
+--     weights, precision, maths, cfl, dt, first, quadrature, initial_on }
+function simulation.new(desc)
+    check_description(desc)
+    local self = describe(desc)
+    if here.size > 1 then
+        check_alike(self, desc)
+        division.tell_shared(self.devices)
+    end
+    make(self, desc)
     if desc.restart then
         self:load(desc.restart)
         self:warm_up()

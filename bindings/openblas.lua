@@ -18,10 +18,14 @@ local letters = {
 -- { T: the type of an element, R: of a real part }; all of LAPACK's arguments are pointers.
 local gemm_real = [[
     void cblas_@gemm(int order, int ta, int tb, int m, int n, int k, T alpha, const T *a, int lda,
-        const T *b, int ldb, T beta, T *c, int ldc);]]
+        const T *b, int ldb, T beta, T *c, int ldc);
+    void cblas_@gemv(int order, int t, int m, int n, T alpha, const T *a, int lda, const T *x,
+        int step, T beta, T *y, int y_step);]]
 local gemm_complex = [[
     void cblas_@gemm(int order, int ta, int tb, int m, int n, int k, const void *alpha,
-        const void *a, int lda, const void *b, int ldb, const void *beta, void *c, int ldc);]]
+        const void *a, int lda, const void *b, int ldb, const void *beta, void *c, int ldc);
+    void cblas_@gemv(int order, int t, int m, int n, const void *alpha, const void *a, int lda,
+        const void *x, int step, const void *beta, void *y, int y_step);]]
 local lapack = [[
     void @gesv_(int *n, int *nrhs, T *a, int *lda, int *pivots, T *b, int *ldb, int *info);
     void @getrf_(int *m, int *n, T *a, int *lda, int *pivots, int *info);
@@ -76,9 +80,19 @@ local function scalar(name, value)
     return pair
 end
 
+-- y = a x, of m x k elements of a type; from one element of x to the next are `step`.
+local function times_vector(name, m, k, a, lda, is_t, x, step, y)
+    library()['cblas_' .. letters[name][1] .. 'gemv'](ROWS, is_t and TRANSPOSED or PLAIN,
+        is_t and k or m, is_t and m or k, scalar(name, 1), a, lda, x, step, scalar(name, 0), y, 1)
+end
+
 -- c = a b, of m x k and k x n elements of a type; from one row of a to the next are lda elements. A
 -- factor that is_t is stored transposed. a, b, c: pointers
 function M.multiply(name, m, n, k, a, lda, a_is_t, b, ldb, b_is_t, c)
+    if n == 1 then return times_vector(name, m, k, a, lda, a_is_t, b, ldb, c) end
+    if m == 1 then
+        return times_vector(name, n, k, b, ldb, not b_is_t, a, a_is_t and lda or 1, c)
+    end
     library()['cblas_' .. letters[name][1] .. 'gemm'](ROWS, a_is_t and TRANSPOSED or PLAIN,
         b_is_t and TRANSPOSED or PLAIN, m, n, k, scalar(name, 1), a, lda, b, ldb,
         scalar(name, 0), c, n)

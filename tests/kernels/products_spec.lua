@@ -78,6 +78,23 @@ for _, d in ipairs(part.devices()) do
                 { { { made:at(0, 0).re, made:at(0, 0).im },
                     { made:at(0, 1).re, made:at(0, 1).im } } })
         end)
+        it('products with vectors by OpenBLAS on ' .. d.name, function()
+            if not openblas.is_there() then return pending 'needs OpenBLAS' end
+            local a = mare.arange(24, { device = d }):float():reshape(2, 3, 4):eval()
+            local x = a { 0, {}, 1 }                        -- every fourth element: 1, 5, 9
+            assert.same({ { 92, 107, 122, 137 }, { 272, 287, 302, 317 } },
+                x:matmul(a):totable())
+            assert.same({ { 14, 38, 62 }, { 86, 110, 134 } },
+                a:matmul(mare.arange(4, { device = d }):float()):totable())
+            assert.same({ 92, 107, 122, 137 }, a { 0 }:transpose():matmul(x):totable())
+            assert.equal(107, x:matmul(x):item())
+            local square
+            local plan = d.stream:record(function()
+                square = a { 0 }:matmul(a { 0 }:transpose())    -- by the kernel
+            end)
+            plan:run()
+            assert.same({ { 14, 38, 62 }, { 38, 126, 214 }, { 62, 214, 366 } }, square:totable())
+        end)
     end
 end
 

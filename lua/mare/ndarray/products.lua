@@ -123,38 +123,6 @@ local function finished(made, x, y, size, batches, library, how)
     return how.epilogue and applied(how.epilogue, made) or made
 end
 
--- ---- a matrix and a vector on a processor ----
-
--- Returns an array with its last two axes exchanged.
-local function turned(handle)
-    local axes, rank = {}, array.node(handle).shape.rank
-    for k = 1, rank do axes[k] = k - 1 end
-    axes[rank - 1], axes[rank] = rank - 1, rank - 2
-    return handle:transpose(axes)
-end
-
--- Returns the product of a matrix and of a column as sums that go along the memory of the matrix.
--- OpenBLAS would want a copy of it, which takes longer than the product.
-local function by_sums(a, x)
-    local leaf = array.leaf(a, 'matmul')
-    local own, rank = strides.own(leaf), leaf.shape.rank
-    local is_along = math.abs(own[rank]) <= math.abs(own[rank - 1])
-    nodes.release(leaf)
-    if is_along then return (a * turned(x)):sum { axis = rank - 1, keep = true } end
-    return turned((turned(a) * x):sum { axis = rank - 2, keep = true })
-end
-
--- Returns the same of matrices one of which is a vector, or nil if another way is the better one.
-local function of_vector(a, b, type, rows, columns, library)
-    local here = array.node(a).device
-    if library ~= 'openblas' or type.complex or rows > 1 and columns > 1 or here.is_null then
-        return nil
-    end
-    a, b = a:to(type.name), b:to(type.name)
-    if columns == 1 then return by_sums(a, b) end
-    return turned(by_sums(turned(b), turned(a)))
-end
-
 -- ---- products ----
 
 -- Returns the product of the matrices in the last two axes, or nil if it is of complex numbers and
@@ -173,8 +141,6 @@ local function product(what, a, b, how)
     local library = how.library or multiply.library(here, type)
     if how.library then multiply.check(library, here, what) end
     if type.complex and not multiply.takes(library, type) then return nil end
-    local of_sums = not how.library and of_vector(a, b, type, rows, columns, library)
-    if of_sums then return how.epilogue and applied(how.epilogue, of_sums) or of_sums end
     local one, x = factor(a, type, batches, what)
     local other, y = factor(b, type, batches, what)
     local size = { count = batches.count, rows = rows, columns = columns, depth = depth }
@@ -200,10 +166,10 @@ local allowed = { library = tables.set(multiply.names), tf32 = 'boolean', epilog
 
 -- Returns the product of two matrices, or of those in the last two axes; other axes are
 -- repeated to each other. An array of one axis is a row, or as the second a column, and the
--- axis is left out of the result. It is multiplied by OpenBLAS on a processor, unless one is a
--- vector, by cuBLAS on a GPU of NVIDIA, where these are there, else by Mare's kernel
--- (mare.blas.library tells), without copies of transposed arrays and parts. options: library =
--- 'own', 'openblas', 'cublas' or 'clblast'; tf32 = true: cuBLAS may round floats to the 10 bits of
+-- axis is left out of the result. It is multiplied by OpenBLAS on a processor, by cuBLAS on a GPU
+-- of NVIDIA, where these are there, else by Mare's kernel (mare.blas.library tells), without copies
+-- of transposed arrays and parts. options: library = 'own', 'openblas', 'cublas' or 'clblast';
+-- tf32 = true: cuBLAS may round floats to the 10 bits of
 -- TF32, for speed; epilogue = a function of the product that returns an expression of its shape,
 -- which Mare's kernel computes as it stores the product, and else is computed when it is read:
 --     x:matmul(w, { library = 'own', epilogue = function(c) return mare.maximum(c + b, 0) end })

@@ -7,6 +7,7 @@ local clblast = require 'bindings.clblast'
 local cublas = require 'bindings.cublas'
 local errors = require 'bindings.errors'
 local host = require 'mare.ordering.host'
+local in_place = require 'bindings.in_place'
 local kernels = require 'mare.ordering.kernels'
 local memory = require 'mare.expression.memory'
 local openblas = require 'bindings.openblas'
@@ -153,32 +154,20 @@ local function stored(x, rows, columns)
         is_t = is_t, count = (down - 1) * step + across }
 end
 
--- Memory of the host that products have used, while the collector leaves it: the system gives new
--- pages in as much time as a product of 1024 x 1024 floats takes.
-local rooms = setmetatable({}, { __mode = 'v' })
-
--- Returns a C array of at least `count` elements. role: which factor or result it is for
-local function room_for(role, type_name, count)
-    local key = role .. type_name
-    local kept = rooms[key]
-    if not kept or kept.count < count or kept.count > 2 * count then
-        kept = { data = bound.new_array(type_name, math.max(count, 1)), count = count }
-        rooms[key] = kept
-    end
-    return kept.data
-end
-
+-- OpenBLAS computes on the host, where the memory of a processor is.
 local function by_openblas(out, a, b, size)
-    local name, all = out.type.name, size.rows * size.columns
-    local x, y = room_for('a', name, a.count), room_for('b', name, b.count)
-    local made = room_for('c', name, size.count * all)
-    for z = 0, size.count - 1 do
-        bound.download(a.version.cell, name, a.offset + z * a.batch, a.count, x)
-        bound.download(b.version.cell, name, b.offset + z * b.batch, b.count, y)
-        openblas.multiply(name, size.rows, size.columns, size.depth, x, a.step, a.is_t, y, b.step,
-            b.is_t, made + z * all)
+    local name, all, last = out.type.name, size.rows * size.columns, size.count - 1
+    local function part(x)
+        return { cell = x.version.cell, type = name, offset = x.offset,
+            count = last * x.batch + x.count }
     end
-    bound.upload(out.cell, name, made, size.count * all)
+    in_place.with(out.device, { part(a), part(b), { cell = out.cell, type = name, offset = 0,
+        count = size.count * all, is_written = true } }, function(x, y, made)
+        for z = 0, last do
+            openblas.multiply(name, size.rows, size.columns, size.depth, x + z * a.batch, a.step,
+                a.is_t, y + z * b.batch, b.step, b.is_t, made + z * all)
+        end
+    end)
 end
 
 -- Multiplies by the library if the factors lie as it wants them; else returns false. Vectors on a
@@ -192,6 +181,7 @@ local function by_library(out, a, b, size, library, is_tf32)
         return false
     end
     if library == 'openblas' then
+        if bound.is_recording(device) then return false end     -- a plan holds no work of the host
         by_openblas(out, p, q, size)
         return true
     end

@@ -7,9 +7,12 @@ local fails = require 'tests.fails'
 local groups = require 'mare.stages.groups'
 local mare = require 'mare'
 local part = require 'tests.kernels.part'
+local plans = require 'mare.fft.plan'
 local relay = require 'mare.stages.relay'
 local sample = require 'tests.sample'
+local shapes = require 'mare.expression.shapes'
 local source = require 'mare.base.source'
+local types = require 'mare.expression.types'
 
 local null = device.open 'null'
 local fft = mare.fft
@@ -368,6 +371,14 @@ it('transforms are what their definition says', function()
     end
 end)
 
+it('transforms along all axes have inverses', function()
+    local x = numbers(null, { 2, 3, 4 }, 'double')
+    local y = fft.rfftn(x)
+    assert.same({ 2, 3, 3 }, y.shape)
+    assert.is_true(error_of(fft.irfftn(y), x) < 1e-15)
+    assert.is_true(error_of(fft.ifftn(fft.fftn(x)):real(), x) < 1e-15)
+end)
+
 -- ---- CUDA ----
 
 it('passes are done in relays where these are wanted', function()
@@ -377,6 +388,16 @@ it('passes are done in relays where these are wanted', function()
         local relays = with_passes(given, function() fft.plan(desc):source() end)
         assert.equal(given.relays or false, relays > 0, table.concat(given.shape, ' x '))
     end
+end)
+
+it('shares of divided arrays are transformed with the radices of the whole one', function()
+    local function points(columns, share)      -- of a work-item
+        local plan = plans.of { what = 'fft', transform = 'fft', device = null, axes = { 0 },
+            shape = shapes.of({ 64, columns }, 2), type = types.complex_float, share = share }
+        return plan:source()[1]:match 'real a_re%[(%d+)%]'
+    end
+    assert.same({ '8', '4' }, { points(2400), points(1200) })
+    assert.same({ '8', '4' }, { points(1200, { many = 2 }), points(2400, { many = 1 / 2 }) })
 end)
 
 it('kernels of transforms compile for CUDA', function()

@@ -1,8 +1,8 @@
 -- Fourier transforms of divided arrays. Along other axes than the first one each share transforms
 -- its own rows; for the first axis the array is divided along the second one meanwhile, and back.
 
+local array = require 'mare.ndarray.array'
 local errors = require 'bindings.errors'
-local fft = require 'mare.fft'
 local handles = require 'mare.divided.handles'
 local here = require 'mare.ranks.here'
 local ndarray = require 'mare.ndarray'
@@ -95,38 +95,63 @@ local function along_rows(what, x, f)
     end)
 end
 
--- Returns the steps { function of mare.fft, number of the axis among those that are named }, in the
--- order of one device: see fft/plan.lua.
-local function steps_of(transform, count)
-    local steps = {}
-    local is_inverse = transform == 'ifft' or transform == 'irfft'
-    for k = count, 1, -1 do steps[#steps + 1] = { is_inverse and 'ifft' or 'fft', k } end
-    if transform == 'rfft' then steps[1][1] = 'rfft' end
-    if transform == 'irfft' then
-        table.remove(steps, 1)
-        steps[count] = { 'irfft', count }
+-- Returns parts { transform, axes: some that are named, by number; is_first: whether that is the
+-- first one of the array }, in the order of one device, see fft/plan.lua. Axes that follow each
+-- other, and are not the first one, are one part.
+local function parts_of(transform, axes)
+    local list, count = {}, #axes
+    local is_real = transform == 'rfft' or transform == 'irfft'
+    local plain = (transform == 'ifft' or transform == 'irfft') and 'ifft' or 'fft'
+    local function add(k)
+        local is_first, last = axes[k] == 1, list[#list]
+        local name = is_real and k == count and transform or plain
+        if not last or is_first or last.is_first then
+            last = { transform = name, axes = {}, is_first = is_first }
+            list[#list + 1] = last
+        end
+        if transform == 'irfft' and k == count then
+            last.transform = name
+            table.insert(last.axes, k)
+        else
+            table.insert(last.axes, 1, k)
+        end
     end
-    return steps
+    if transform ~= 'irfft' then add(count) end
+    for k = count - 1, 1, -1 do add(k) end
+    if transform == 'irfft' then add(count) end
+    return list
+end
+
+-- Returns a function that does a part of a transform of shares of an array of `count` elements.
+-- desc: of plans, with axes counted from 1
+local function part_of(desc, part, count)
+    return function(a)
+        local node, own = array.hold(a, desc.what), {}
+        for name, value in pairs(desc) do own[name] = value end
+        own.shape, own.type, own.device = node.shape, node.type, node.device
+        own.transform, own.axes, own.n = part.transform, {}, {}
+        for k, number in ipairs(part.axes) do
+            own.axes[k], own.n[k] = desc.axes[number] - 1, desc.n[number]
+        end
+        own.share = { many = count / math.max(1, node.shape.count), is_of_columns = part.is_first,
+            scale = part.scale }
+        return array.drop(node, plans.of(own)(a))
+    end
 end
 
 function plans.divided(what, transform, x, given, axes)
     if given.load or given.store then
         errors.argument('%s: functions load and store are not for divided arrays', what)
     end
-    axes = type(axes) == 'number' and { axes } or { unpack(axes) }
-    local lengths, seen = type(given.n) == 'number' and { given.n } or given.n or {}, {}
-    for k, axis in ipairs(axes) do
-        local along = shapes.axis(x.shape, axis, what)
-        if seen[along] then errors.argument('%s: axis %d is named twice', what, along) end
-        axes[k], seen[along] = along, true
-    end
-    for _, step in ipairs(steps_of(transform, #axes)) do
-        local name, k = unpack(step)
-        local function f(a)
-            return (fft[name](a, { axes = axes[k], n = lengths[k], norm = given.norm,
-                backend = given.backend }))
-        end
-        x = axes[k] == 0 and along_rows(what, x, f) or x:each(f)
+    local desc = { what = what, transform = transform, shape = x.shape, type = types[x.type],
+        axes = axes, n = given.n, norm = given.norm, backend = given.backend }
+    local scale
+    desc.axes, desc.n, scale = plans.checked(desc)
+    local parts = parts_of(transform, desc.axes)
+    for k, part in ipairs(parts) do
+        part.scale = k == #parts and scale or 1
+        local f = part_of(desc, part, x.shape.count)
+        x = part.is_first and along_rows(what, x, f) or x:each(f)
     end
     return x
 end

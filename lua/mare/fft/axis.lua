@@ -172,7 +172,7 @@ end
 -- Transforms a leaf into another one by one kernel. step: { kind: 'complex', 'rfft' or
 -- 'irfft', axis: from 1, n, is_inverse, real, scale, load, store, filter, aside: the script's
 -- functions, numbers: names of what these get, values: by name; aside_leaf: what aside stores in;
--- sequence: of kernels.lua, or nil }
+-- many, is_of_columns: see kernels.lua; sequence: of kernels.lua, or nil }
 local function run_short(step, from, to)
     local along, own, other = step.axis, strides.own(from), strides.own(to)
     local levels, in_levels, out_levels = levels_of(from.shape, along, own, other)
@@ -184,7 +184,8 @@ local function run_short(step, from, to)
     local length = length_of(step.kind, step.n)
     local kind = kinds[step.kind][length < step.n and 'half' or 'whole']
     local d = { n = length, is_inverse = step.is_inverse, real = step.real,
-        filter = step.filter, aside = step.aside, numbers = step.numbers,
+        many = step.many, is_of_columns = step.is_of_columns, filter = step.filter,
+        aside = step.aside, numbers = step.numbers,
         real_length = length < step.n and step.n or nil,
         load = { kind = kind[1], type = from.type, f = step.load, length = step.n },
         store = { kind = kind[2], type = to.type, f = step.store } }
@@ -248,6 +249,7 @@ end
 -- Describes a pass. pass: { n, done, rest, is_first, is_last }
 local function describe(step, from, to, pass, levels, own, other)
     local d = { n = pass.n, is_inverse = step.is_inverse, real = step.real,
+        many = step.many, is_of_columns = step.is_of_columns,
         numbers = step.numbers, load = { kind = 'plain', type = from.type },
         store = { kind = 'plain', type = to.type } }
     local lists, at, batch = with_done(levels, pass, other)

@@ -37,7 +37,8 @@ end
 local function transformed(step, x, is_inverse, scale, load)
     local from = array.leaf(x, 'fft')
     local inner = { kind = 'complex', axis = step.axis, n = from.shape[step.axis],
-        is_inverse = is_inverse, real = step.real, scale = scale, load = load }
+        is_inverse = is_inverse, real = step.real, scale = scale, load = load,
+        many = step.many, is_of_columns = step.is_of_columns }
     local to = nodes.new_leaf(from.device, complex_of(step), from.shape)
     if axis.is_direct(from.device, inner) then
         axis.run(inner, from, to, function()

@@ -78,6 +78,15 @@ function fft.irfft2(x, options) return run('irfft2', 'irfft', 2, x, options) end
 -- Returns the transform along all axes.
 function fft.fftn(x, options) return run('fftn', 'fft', nil, x, options) end
 
+-- Returns the inverse of fftn.
+function fft.ifftn(x, options) return run('ifftn', 'ifft', nil, x, options) end
+
+-- Returns the transform of real numbers along all axes, of which the last is halved.
+function fft.rfftn(x, options) return run('rfftn', 'rfft', nil, x, options) end
+
+-- Returns the inverse of rfftn.
+function fft.irfftn(x, options) return run('irfftn', 'irfft', nil, x, options) end
+
 local transforms = { fft = true, ifft = true, rfft = true, irfft = true, filter = true }
 local plan_fields = { shape = 'table', type = 'string', device = 'any', axes = 'any', n = 'any',
     norm = 'any', transform = transforms, load = 'function', store = 'function', backend = 'any',

@@ -27,6 +27,8 @@
 --                  is_column: whether neighbouring work-items have neighbouring transforms, and
 --                  is_turned: whether these are stored as rows; is_warp: whether each is done
 --                  within a warp; has_few_roots: see tables.lua
+--     many, is_of_columns     of a share of a divided array, whose radices are those of the
+--                  whole one: how many times as many transforms that has; whether they are columns
 --     numbers      names of what the script's functions get besides
 --     filter       with convolution 'filter': the script's function of what is transformed;
 --                  aside: that of bytes beside

@@ -219,25 +219,38 @@ local function check_halves(desc, steps, result)
     check(result, steps[#steps])
 end
 
--- Returns a plan. desc: { what: the beginning of messages, transform: 'fft', 'ifft', 'rfft',
--- 'irfft' or 'filter', shape, type, device, axes, n, norm, load, store, filter, aside, numbers,
--- result, backend }
-function plan.of(desc)
+local inverses = { ifft = true, irfft = true, filter = true }
+
+-- Checks what a description says of the numbers and axes. Returns the axes, counted from 1, the
+-- lengths along them, the factor of the results, and 'float' or 'double'.
+function plan.checked(desc)
     local what, transform, shape = desc.what, desc.transform, desc.shape
     local axes = axes_of(what, shape, desc.axes)
     local lengths = lengths_of(what, transform, shape, axes, desc.n)
     local real = precision(what, transform, desc.type)
+    return axes, lengths, scale_of(what, desc.norm, lengths, inverses[transform]), real
+end
+
+-- Returns a plan. desc: { what: the beginning of messages, transform: 'fft', 'ifft', 'rfft',
+-- 'irfft' or 'filter', shape, type, device, axes, n, norm, load, store, filter, aside, numbers,
+-- result, backend; share: of a share of a divided array { many, is_of_columns: see kernels.lua,
+-- scale: the factor, instead of norm } }
+function plan.of(desc)
+    local what, transform, shape, share = desc.what, desc.transform, desc.shape, desc.share or {}
+    local axes, lengths, scale, real = plan.checked(desc)
     check_functions(desc)
     desc.numbers = names_of(what, desc.numbers)
     if real == 'double' and not desc.device.info.has_double then
         errors.argument('%s: %s computes no doubles: convert to float', what, desc.device.name)
     end
     local steps = steps_of(desc, shape, axes, lengths, real)
-    for _, step in ipairs(steps) do step.real, step.numbers = real, desc.numbers end
+    for _, step in ipairs(steps) do
+        step.real, step.numbers = real, desc.numbers
+        step.many, step.is_of_columns = share.many, share.is_of_columns
+    end
     local complex, last = types['complex_' .. real], steps[#steps]
     local own = last.kind == 'irfft' and types[real] or complex
-    local is_inverse = last.is_inverse or transform == 'filter'
-    last.scale = scale_of(what, desc.norm, lengths, is_inverse)
+    last.scale = share.scale or scale
     steps[1].load, last.store = desc.load, desc.store or last.store
     axis.cross(desc.device, steps)
     local result = stored_type(what, desc, own, real)
@@ -246,7 +259,7 @@ function plan.of(desc)
         axes = axes, lengths = lengths, load = desc.load, store = desc.store }, desc.device, real,
         shape, last.to)
     return setmetatable({ what = what, shape = shape, type = desc.type, device = desc.device,
-        steps = steps, complex = complex, own = own, is_inverse = is_inverse,
+        steps = steps, complex = complex, own = own, is_inverse = inverses[transform] or false,
         library = by_library, numbers = desc.numbers, has_aside = desc.aside ~= nil,
         result = result }, Plan)
 end

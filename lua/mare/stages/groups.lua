@@ -100,16 +100,20 @@ local function cheapest(n, most)
     return best
 end
 
--- Whether there are so few transforms that compute units wait for each other.
-local function is_few(levels)
-    return levels[1] * levels[2] * levels[3] < 32 * limits.units
+-- Whether there are so few transforms that compute units wait for each other. many: how many
+-- times as many there are on all devices; nil: 1
+local function is_few(levels, many)
+    return levels[1] * levels[2] * levels[3] * (many or 1) < 32 * limits.units
 end
+
+-- Whether radices are those of columns.
+local function is_like_column(d) return d.is_column or d.is_of_columns end
 
 -- Returns the known shape of a description, or nil.
 local function known(d, levels)
     local n = d.points
     if d.crossed then return groups.crossed_rows[n] end
-    if not d.is_column or is_few(levels) and groups.rows[n] then
+    if not is_like_column(d) or is_few(levels, d.many) and groups.rows[n] then
         local of_pairs = d.real_length and (d.store.type.complex and groups.pairs or groups.spectra)
         return of_pairs and of_pairs[n] or groups.rows[n]
     end
@@ -226,7 +230,8 @@ function groups.set(d, device, levels)
     d.is_whole = levels[1] % d.width == 0
     d.is_ahead = is_ahead(d, device)
     d.is_warp = groups.is_in_warp(d)
-    d.has_few_roots = d.points >= limits.few_roots_from or d.is_column or d.convolution ~= nil
+    d.has_few_roots = d.points >= limits.few_roots_from or is_like_column(d)
+        or d.convolution ~= nil
 end
 
 return groups

@@ -87,7 +87,8 @@ local function is_worth_it(first, second)
         and first.d.index == 'int' and second.d.index == 'int'
         and not (first.d.aside or second.d.aside or first.d.is_ahead or second.d.is_ahead)
         and not is_large(second.d)
-        and first.to.shape.count * first.to.type.size >= groups.limits.least_of_relays
+        and first.to.shape.count * first.to.type.size * (second.d.many or 1)
+            >= groups.limits.least_of_relays
 end
 
 -- Returns how two launches, which follow each other, are done as one: { first: the first one, with
@@ -105,7 +106,8 @@ function relay.of(first, second)
     if units % 1 ~= 0 or units ~= tiles_of(second) / found[2] then return nil end
     local bytes = first.to.shape.count * first.to.type.size / units
     local lag = math.max(1, math.floor(groups.limits.lag_of_relays / bytes))
-    if units < 3 or bytes > groups.limits.most_of_relays then return nil end
+    local all = units * (second.d.many or 1)
+    if all < 3 or bytes > groups.limits.most_of_relays then return nil end
     second.d.store.is_last = second.d.store.type.complex
     return { first = first, units = units, lag = math.min(lag, units),
         tiles = { found[1], found[2] }, blocks = found[3] }

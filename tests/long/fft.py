@@ -1,5 +1,6 @@
 # fft.py - the errors of transforms that fft.lua has written: relative, L2, beside NumPy in double,
-# in units of the rounding of float times the root of log2 n.
+# in units of the rounding of float times the root of log2 n. A line for each: kind, length, error,
+# error allowed.
 import sys
 
 import numpy as np
@@ -9,7 +10,6 @@ def error(a, b):
     return np.linalg.norm(a - b) / np.linalg.norm(b)
 
 
-worst, bad = {}, 0
 with open(sys.argv[1], "rb") as data:
     for line in open(sys.argv[2]):
         n, kind, allowed = line.split()
@@ -18,11 +18,4 @@ with open(sys.argv[1], "rb") as data:
         y = np.fromfile(data, np.complex64, n)
         unit = 2.0**-24 * max(1.0, np.log2(n)) ** 0.5
         found = error(y, np.fft.fft(x.astype(complex))) / unit
-        if not found <= float(allowed):
-            bad += 1
-            print(f"length {n} ({kind}): {found:.2f}, allowed {allowed}")
-        worst.setdefault(kind, []).append((found, n))
-for kind, list_of in sorted(worst.items()):
-    found, n = max(list_of)
-    print(f"{kind}: {len(list_of)} lengths, worst {found:.2f} at {n}")
-sys.exit(bad > 0)
+        print(f"{kind} {n} {found:.4f} {allowed}")

@@ -79,7 +79,7 @@ local calls = {
 
 -- Functions of arrays that a script uses by name.
 for name in ([[zeros ones full arange linspace eye rand randn randint permutation fuse map
-    where minimum maximum atan2 hypot copysign nextafter complex logical_and
+    concatenate stack where minimum maximum atan2 hypot copysign nextafter complex logical_and
     logical_or logical_not bit_and bit_or bit_xor shift_left shift_right sqrt
     cbrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp exp2
     expm1 log log2 log10 log1p erf erfc lgamma tgamma floor ceil trunc rint abs

@@ -43,6 +43,22 @@ describe('an array', function()
         assert.equal('double', array({ 1 }, { type = 'double' }).type)
     end)
 
+    it('is joined with others, shifted, and compared with its neighbours', function()
+        local a = arange(6):reshape(2, 3)
+        is({ { 0, 1, 2, 0 }, { 3, 4, 5, 1 } },
+            mare.concatenate({ a, a { 0, { 0, 2 } }:unsqueeze(1) }, { axis = -1 }))
+        assert.equal('float', mare.concatenate({ a, a / 2 }).type)
+        is({ { 0, 3 }, { 1, 4 }, { 2, 5 } }, mare.stack({ a { 0 }, a { 1 } }, { axis = 1 }))
+        is({ { 2, 0, 1 }, { 5, 3, 4 } }, a:roll(-2, 1))
+        is({ { 3, 4, 5 }, { 0, 1, 2 } }, a:roll(3))
+        is({ { 1, 3 }, { 7, 9 } }, (a * a):diff())
+        is({ { 9, 15, 21 } }, (a * a):diff(0))
+        fails(function() mare.concatenate { a, arange(3) } end, 'MARE_ERROR_ARGUMENT', '{ 2, 3 }',
+            '{ 3 }')
+        fails(function() mare.stack(a) end, nil, 'list of arrays')
+        fails(function() return a[a:gt(1)] end, nil, 'a { mask }')
+    end)
+
     it('comes from memory of the host and from buffers, which it shares', function()
         local host = null:host { type = 'int16', count = 3 }
         for k = 0, 2 do host.data[k] = k - 1 end

@@ -23,6 +23,7 @@ local errors = require 'bindings.errors'
 local files = require 'mare.ndarray.files'
 local indices = require 'mare.ndarray.indices'
 local functions = require 'mare.ndarray.functions'
+local joining = require 'mare.ndarray.joining'
 local mapped = require 'mare.ndarray.mapped'
 local nodes = require 'mare.expression.nodes'
 local printing = require 'mare.ndarray.printing'
@@ -68,6 +69,7 @@ local function no_member(key)
         errors.argument('an array has no [%s]: a{ %s } is a view, a:at(%s) an element',
             tostring(key), tostring(key), tostring(key))
     end
+    if array.is(key) then errors.argument 'an array has no [mask]: a { mask } is a copy' end
     errors.argument("an array has no '%s'%s", tostring(key), suggest(key, names()))
 end
 
@@ -105,8 +107,8 @@ for _, name in ipairs { 'zeros', 'ones', 'full', 'arange', 'linspace', 'eye' } d
     ndarray[name] = creation[name]
 end
 for name, f in pairs(random) do ndarray[name] = f end
-ndarray.fuse, ndarray.map = transfer.fuse, mapped.map
-ndarray.blas = products.blas
+ndarray.fuse, ndarray.map, ndarray.blas = transfer.fuse, mapped.map, products.blas
+ndarray.concatenate, ndarray.stack = joining.concatenate, joining.stack
 for name, f in pairs(functions) do
     if type(f) == 'function' then ndarray[name] = f end
 end

@@ -202,7 +202,7 @@ end
 local object_files = { 'mare.live.field', 'mare.draw', 'mare.session.watch', 'mare.ndarray.views',
     'mare.ndarray.assign', 'mare.ndarray.transfer', 'mare.ndarray.functions',
     'mare.ndarray.reduce', 'mare.ndarray.indices', 'mare.ndarray.ordering',
-    'mare.ndarray.products', 'mare.ndarray.linear', 'mare.ndarray.files' }
+    'mare.ndarray.joining', 'mare.ndarray.products', 'mare.ndarray.linear', 'mare.ndarray.files' }
 
 local function add_objects(list)
     for _, module in ipairs(object_files) do add_classes(list, path_of(module)) end

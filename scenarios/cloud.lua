@@ -6,7 +6,7 @@ local mare = require 'mare'
 local o = mare.options {
     title = 'Advection in space',
     help = 'A cloud goes once around a periodic cube; compared with the exact solution.',
-    mare.volume.options, mare.equations.options,
+    mare.volume.options, mare.volume.equation_options,
     { name = 't-end', default = 1 },
     { name = 'nx', default = 64 },
     { name = 'ny', default = 64 },

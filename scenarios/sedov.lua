@@ -7,7 +7,7 @@ local mare = require 'mare'
 local o = mare.options {
     title = 'Blast',
     help = 'A strong blast in three dimensions; compared with the exact radius of its shock.',
-    mare.volume.options, mare.equations.options,
+    mare.volume.options, mare.volume.equation_options,
     { name = 't-end', default = 0.5 },
     { name = 'nx', default = 64 },
     { name = 'ny', default = 64 },

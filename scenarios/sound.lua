@@ -7,7 +7,7 @@ local mare = require 'mare'
 local o = mare.options {
     title = 'Sound in space',
     help = 'A pulse of sound spreads in three dimensions; compared with the exact solution.',
-    mare.volume.options, mare.equations.options,
+    mare.volume.options, mare.volume.equation_options,
     { name = 't-end', default = 0.25 },
     { name = 'nx', default = 64 },
     { name = 'ny', default = 64 },

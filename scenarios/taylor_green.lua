@@ -7,7 +7,7 @@ local mare = require 'mare'
 local o = mare.options {
     title = 'Taylor-Green vortex',
     help = 'Vortices in a cube break down. Prints the kinetic energy that is left.',
-    mare.volume.options, mare.equations.options,
+    mare.volume.options, mare.volume.equation_options,
     { name = 't-end', default = 5 },
     { name = 'nx', default = 64 },
     { name = 'ny', default = 64 },

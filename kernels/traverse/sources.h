@@ -3,6 +3,7 @@
  *   0  nothing: it has no source
  *   1  source(cell, dt, k): what it does to a cell in time dt, wherever that is
  *   2  rate_of(cell, spot, k): what it adds to each unknown per time at a place and a time
+ *   3  the same in three dimensions, where only source_at() is of use (volume/columns.krn)
  *
  * Cells come with their vectors turned: the source acts beside a sweep along y. On ghost cells it
  * acts as on what they stand for: as inside (1), on its mirror image (-1) behind a wall, not at all
@@ -15,6 +16,25 @@ MR_FN sources sources_over(part p, real dt, real t, int column) {
     sources s = { dt, t, p.south, p.north, p.ny, column };
     return s;
 }
+
+#if SOURCES >= 2
+
+#ifndef OWN_ADD_RATE        /* the code has one that leaves out what no rate changes */
+#define ADD_RATE_(name, k) q.name = mr_fma(dt, rate.name, q.name);
+MR_FN cell add_rate(cell q, cell rate, real dt) {
+    EACH_FIELD(ADD_RATE_)
+    return q;
+}
+#endif
+
+/* By the midpoint rule, of second order. */
+MR_FN cell source_at(cell q, spot at, real dt, parameters k) {
+    cell middle = add_rate(q, rate_of(q, at, k), R(0.5) * dt);
+    at.t = mr_fma(R(0.5), dt, at.t);
+    return add_rate(q, rate_of(middle, at, k), dt);
+}
+
+#endif
 
 #if SOURCES == 2
 
@@ -38,21 +58,6 @@ MR_FN spot spot_of(int i, int j, real t, parameters k) {
     at.x = mr_fma((real)i + R(0.5), k.mr_dx, k.mr_x);
     at.y = mr_fma((real)j + R(0.5), k.mr_dy, k.mr_y);
     return at;
-}
-
-#ifndef OWN_ADD_RATE        /* the code has one that leaves out what no rate changes */
-#define ADD_RATE_(name, k) q.name = mr_fma(dt, rate.name, q.name);
-MR_FN cell add_rate(cell q, cell rate, real dt) {
-    EACH_FIELD(ADD_RATE_)
-    return q;
-}
-#endif
-
-/* By the midpoint rule, of second order. */
-MR_FN cell source_at(cell q, spot at, real dt, parameters k) {
-    cell middle = add_rate(q, rate_of(q, at, k), R(0.5) * dt);
-    at.t = mr_fma(R(0.5), dt, at.t);
-    return add_rate(q, rate_of(middle, at, k), dt);
 }
 
 #define MIRROR_ACROSS_(n, t, x, y) q.t = sign * q.t;
@@ -89,7 +94,7 @@ MR_FN cell source_added(cell q, cell old, sources s, int l, int j, parameters k)
     return add_rate(q, turned(rate_of(turned(old), at, k)), s.dt);
 }
 
-#else
+#elif SOURCES < 2
 
 MR_FN cell source_added(cell q, cell old, sources s, int l, int j, parameters k) { return q; }
 

@@ -1,23 +1,27 @@
 /* volume.h - a part of a grid of three dimensions: slices of `plane` elements a field, the fields
- * of a slice one behind the other; two slices on either side are room for those of other parts.
+ * of a slice one behind the other; four slices on either side are room for those of other parts.
  * Where the domain ends is decided as cells are loaded: there are no ghost cells. */
 
-/* What a launch goes over. kinds: of the six sides, KIND_COPY where the domain goes around and, low
+/* What a launch goes over. nz: of the part, whose first slice is `first` of `slices` of the domain,
+ * which begins at x, y, z; kinds: of the six sides, KIND_COPY where the domain goes around and, low
  * and high, KIND_KEEP where slices of another part lie; has_mirrors: whether one is KIND_MIRROR;
  * has_ends: whether columns that a work-item loads may not lie side by side, or be stored in part;
- * along: rows or slices of a strip; slot: the place of the first group's rate among the maxima. */
+ * along: rows or slices of a strip; slot: the place of the first group's rate among the maxima;
+ * sweeps: 1, 2 or 3 along z: of the first step of a pair, of the second, or of both. */
 typedef struct volume {
-    int nx, ny, nz, stride, plane;
-    real inv_dx, inv_dy, inv_dz;
-    int west, east, south, north, low, high, has_ends, has_mirrors, along, slot;
+    int nx, ny, nz, stride, plane, first, slices;
+    real x, y, z, dx, dy, dz, inv_dx, inv_dy, inv_dz;
+    int west, east, south, north, low, high, has_ends, has_mirrors, along, slot, sweeps;
 } volume;
 
+#define SLICES_BEYOND (2 * REACH)
+
 MR_FN mr_index slice_offset(int k, volume p) {
-    return (mr_index)(k + REACH) * FIELDS * p.plane;
+    return (mr_index)(k + SLICES_BEYOND) * FIELDS * p.plane;
 }
 
-/* The cell that stands for cell k of n, which may lie two beyond an end. Further ones are nobody's,
- * and any do. *sign: -1 where it is seen in a mirror. */
+/* The cell that stands for cell k of n, which may lie four beyond an end. Further ones are
+ * nobody's, and any do. *sign: -1 where it is seen in a mirror. */
 MR_FN int stand_in(int k, int n, int low, int high, real *sign) {
     int kind = k < 0 ? low : k >= n ? high : KIND_KEEP, edge = k < 0 ? 0 : n - 1;
     *sign = kind == KIND_MIRROR ? R(-1.0) : R(1.0);
@@ -25,6 +29,19 @@ MR_FN int stand_in(int k, int n, int low, int high, real *sign) {
     if (kind == KIND_MIRROR) k = 2 * edge + (edge > 0 ? 1 : -1) - k;
     if (kind == KIND_REPEAT) k = edge;
     return k;
+}
+
+/* The middle of a cell of the part, whose slices may lie in those beside it. */
+MR_FN spot spot_in_volume(int i, int j, int k, real t, volume p) {
+    spot at;
+    int slice = p.first + k;
+    if (slice < 0) slice += p.slices;
+    if (slice >= p.slices) slice -= p.slices;
+    at.x = mr_fma((real)i + R(0.5), p.dx, p.x);
+    at.y = mr_fma((real)j + R(0.5), p.dy, p.y);
+    at.z = mr_fma((real)slice + R(0.5), p.dz, p.z);
+    at.t = t;
+    return at;
 }
 
 MR_FN int within(int k, int n) { return k < 0 ? 0 : k < n ? k : n - 1; }

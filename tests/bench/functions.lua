@@ -165,6 +165,7 @@ local function compare(case)
     local off = different(y, z)
     local by = record.time(device, function() hand:run() end, 0.3)
     local own, fastest, slowest = record.time(device, function() bound:run() end, 0.3)
+    collectgarbage()        -- the copies on the host, else within the calls
     local calls, start = record.few(1000, 3), system.now()
     for _ = 1, calls do lua(group, unpack(list)) end
     local call_cost = (system.now() - start) / calls

@@ -135,7 +135,8 @@ end
 local function of_gas(more)
     return function(precision, team)
         local scheme = euler_in_space.new {}
-        return { { 'gas', fill({ MARE_REAL = precision, W = 2, GROUP = 64, TEAM = team },
+        return { { 'gas', fill({ MARE_REAL = precision, W = 2, GROUP = 64, TEAM = team,
+            DEPTH = team == 32 and 4 or 0, STEPS = 2, GRADUAL = 0 },
             scheme.defines), math = 'fast', program = more and more(scheme),
             equation = scheme.equation } }
     end

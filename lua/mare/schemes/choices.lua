@@ -68,7 +68,13 @@ function choices.checks(equations)
             tables.names(list))
     end
     local function number(what, value, low, high)
-        if type(value) == 'number' and value >= low and value <= high then return value end
+        if type(value) == 'number' and value >= low and value <= high
+            and math.abs(value) < math.huge then
+            return value
+        elseif low == -math.huge and high == math.huge then
+            errors.argument('%s: %s = %s, must be a finite number', equations, what,
+                tostring(value))
+        end
         errors.argument('%s: %s = %s, must be from %g to %g', equations, what, tostring(value),
             low, high)
     end

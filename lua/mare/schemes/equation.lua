@@ -173,8 +173,8 @@ local function check_dimensions(what, desc)
     local n = desc.dimensions or 2
     if n ~= 2 and n ~= 3 then
         errors.argument('%s: dimensions = %s, must be 2 or 3', what, tostring(n))
-    elseif n == 3 and (desc.header or desc.source) then
-        errors.argument('%s: in three dimensions there are neither headers nor sources', what)
+    elseif n == 3 and (desc.header or desc.source and not desc.rates) then
+        errors.argument('%s: in three dimensions there are no headers', what)
     end
 end
 
@@ -259,6 +259,9 @@ end
 local place_members = 'int mr_i, mr_j, mr_columns, mr_rows, mr_around; '
     .. 'real mr_x, mr_y, mr_dx, mr_dy, mr_west, mr_east, mr_south, mr_north; '
 
+-- In three dimensions the kernels of a volume know it.
+local function has_place(self) return self.rates and self.dimensions == 2 end
+
 -- Returns the struct by which kernels take the parameters, and the function that sees its vectors
 -- from the next axis, each on a line.
 local function struct_of(self)
@@ -269,7 +272,7 @@ local function struct_of(self)
         turns[k] = turn:gsub('%%s', v.name)
     end
     return ('typedef struct parameters { %sreal %s; } parameters;\n'):format(
-        self.rates and place_members or '', table.concat(parameter_symbols(self), ', '))
+        has_place(self) and place_members or '', table.concat(parameter_symbols(self), ', '))
         .. ('MR_FN parameters turned_parameters(parameters k) { parameters to = k; %sreturn to; }')
         :format(table.concat(turns))
 end
@@ -278,9 +281,9 @@ local no_place = {}
 for name in place_members:gmatch 'mr_%l+' do no_place[name] = 0 end
 
 -- Returns the numbers of the parameters as values for kernels: those of their argument `k`. place:
--- of traversal.lua, which is wanted where `rates` are
+-- of traversal.lua, which is wanted where `rates` are, in the plane
 function Equation:values(numbers, place)
-    local values = tables.merged(self.rates and no_place or {}, place and self.rates and place)
+    local values = tables.merged(has_place(self) and no_place or {}, has_place(self) and place)
     for k, name in ipairs(parameter_symbols(self)) do
         local p = self.parameters[k]
         values[name] = p and numbers[p.name] or 0
@@ -291,7 +294,7 @@ end
 -- Returns the defines that lists.h makes lists of. has_source: whether the source does anything
 function Equation:defines(has_source)
     local defines = { HALO = self.halo, CELL_RATE = '"traverse/cell_rate.h"',
-        SOURCES = has_source and (self.rates and 2 or 1) or 0 }
+        SOURCES = has_source and (self.dimensions == 3 and 3 or self.rates and 2 or 1) or 0 }
     defines.FIELDS = name_list(defines, 'FIELD', self.symbols)
     defines.PRIMITIVES = name_list(defines, 'PRIMITIVE', self.primitives)
     local in_space = self.dimensions == 3

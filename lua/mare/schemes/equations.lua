@@ -14,7 +14,7 @@
 --                   whose components are two unknowns, m_x and m_y
 --     dimensions    2, if not given, or 3 for mare.volume: there vectors have a third
 --                   component, m_z, which is q.m.b; n, t and b are a right-handed triple.
---                   Sources and Runge-Kutta methods are of two dimensions
+--                   Runge-Kutta methods are of two dimensions
 --     flux(q, p)    the flux of each unknown, in the order of the fields, along the
 --                   normal of a face; q.m.n and q.m.t are a vector's components along
 --                   the normal and across it, and count as two results, n first
@@ -27,7 +27,8 @@
 --     source(q, x, y, t, p)
 --                   what is added to each unknown per unit of time in the cell whose
 --                   middle is x, y, at time t; in the order of the fields, of a vector's
---                   components x first: here they are q.m.x and q.m.y
+--                   components x first: here they are q.m.x and q.m.y. In three dimensions
+--                   source(q, x, y, z, t, p), and q.m.z
 --     riemann       'hll' (if not given), 'rusanov', or riemann(a, b, p): the flux of each
 --                   unknown through a face between the states a and b, as flux gives it
 --     scheme        'muscl_hancock' (if not given), 'ssp_rk2' or 'ssp_rk3'; limiter, theta:

@@ -66,7 +66,7 @@ local function leaf(text) return nodes.input(text, 'real', text, {}) end
 
 -- Returns what a function of Lua reads of a struct, and its members in order. list: names and
 -- { vector = name }; symbol: what each is called there; along, across: what Lua calls components
-local function record(struct, list, symbol, along, across)
+local function record(struct, list, symbol, along, across, beyond)
     local read, members = {}, {}
     for _, entry in ipairs(list) do
         local vector = type(entry) == 'table' and entry.vector
@@ -75,7 +75,7 @@ local function record(struct, list, symbol, along, across)
             local components = { leaf(name .. 'n'), leaf(name .. 't'),
                 entry.components == 3 and leaf(name .. 'b') or nil }
             read[vector] = { [along or 'n'] = components[1], [across or 't'] = components[2],
-                b = components[3] }
+                [beyond or 'b'] = components[3] }
             for _, node in ipairs(components) do members[#members + 1] = node end
         else
             read[entry] = leaf(name)
@@ -275,11 +275,14 @@ end
 
 -- ---- sources ----
 
--- Returns add_rate() without the unknowns whose rate is 0; order: the number of the result of each.
-function forms.add_rate(desc, parameters, symbol, fields, order)
-    local q = record('q', desc.fields, symbol, 'y', 'x')
-    local k = record('k', parameters, function(name) return name end, 'y', 'x')
-    local rates = trace.of(desc.source, q, leaf 'x', leaf 'y', leaf 't', k)
+-- Returns add_rate() without the unknowns whose rate is 0; order: the number of the result of each;
+-- axes: what the source calls the components of vectors, in the order of kernels
+function forms.add_rate(desc, parameters, symbol, fields, order, axes)
+    local q = record('q', desc.fields, symbol, unpack(axes))
+    local k = record('k', parameters, function(name) return name end, unpack(axes))
+    local takes = { leaf 'x', leaf 'y', leaf 't', k }
+    if #axes == 3 then table.insert(takes, 3, leaf 'z') end
+    local rates = trace.of(desc.source, q, unpack(takes))
     local lines = {}
     for _, name in ipairs(fields) do
         local is_still = rates and type(rates[order[name]]) == 'number' and rates[order[name]] == 0

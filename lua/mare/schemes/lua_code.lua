@@ -64,14 +64,14 @@ function lua_code.names_of(list)
     return names
 end
 
--- Returns the type of a struct. along, across: what Lua calls the two components of vectors
-local function record(written, list, along, across)
+-- Returns the type of a struct. along, across, beyond: what Lua calls the components of vectors
+local function record(written, list, along, across, beyond)
     local symbols = {}
     for _, entry in ipairs(list) do
         local name = type(entry) == 'table' and entry.vector or entry
         symbols[name] = symbol(name)
     end
-    return types.record(written, list, symbols, along or 'n', across or 't')
+    return types.record(written, list, symbols, along or 'n', across or 't', beyond)
 end
 
 -- Returns the members in the order of results that begin with the components along x, where cells
@@ -140,14 +140,33 @@ function lua_code.turned_order(list)
     return order
 end
 
--- Returns the text of a source: what it adds per time at a place and a time. It acts where vectors
--- are turned, while its results begin with their components along x.
+-- What a source calls the components of vectors that kernels have along n, t and b where it acts:
+-- in the plane beside a sweep along y, in space where they are along x, y and z.
+local function axes_of_source(desc)
+    if desc.dimensions == 3 then return lua_code.axes end
+    return { 'y', 'x' }
+end
+
+-- Returns the text of a source: what it adds per time at a place and a time. Its results begin with
+-- the components of vectors along x.
 local function source_code(f, desc, parameter_list)
     local members, order = lua_code.names_of(desc.fields), {}
-    for k, name in ipairs(turned_names(desc.fields)) do order[name] = k end
+    local in_space = desc.dimensions == 3
+    for k, name in ipairs(in_space and members or turned_names(desc.fields)) do order[name] = k end
+    local place = in_space and { 'at.x', 'at.y', 'at.z', 'at.t', 'k' }
+        or { 'at.x', 'at.y', 'at.t', 'k' }
     return wrapper('cell', 'rate_of', 'cell q, spot at, parameters k',
-        call(f, 'lua_source', 'q', 'at.x', 'at.y', 'at.t', 'k'), members, order)
-        .. forms.add_rate(desc, parameter_list, symbol, members, order)
+        call(f, 'lua_source', 'q', unpack(place)), members, order)
+        .. forms.add_rate(desc, parameter_list, symbol, members, order, axes_of_source(desc))
+end
+
+-- Returns the types of what a source takes.
+local function source_parameters(desc, parameter_list)
+    local n, t, b = unpack(axes_of_source(desc))
+    local list = { record('cell', desc.fields, n, t, b), 'real', 'real', 'real' }
+    if b then list[5] = 'real' end
+    list[#list + 1] = types.record('parameters', parameter_list, nil, n, t, b)
+    return list
 end
 
 -- Returns the code of an equation. desc: as of mare.equations; parameter_list: names and
@@ -188,9 +207,7 @@ function lua_code.of(what, desc, parameter_list)
     end
     if desc.source then
         list[#list + 1] = { f = desc.source, name = 'lua_source',
-            parameters = { record('cell', desc.fields, 'y', 'x'), 'real', 'real', 'real',
-                types.record('parameters', parameter_list, nil, 'y', 'x') },
-            results = #unknowns }
+            parameters = source_parameters(desc, parameter_list), results = #unknowns }
         texts[#texts + 1] = source_code(desc.source, desc, parameter_list)
     end
     return unit.functions(what, list) .. table.concat(texts) .. turner(desc.primitives)

@@ -15,7 +15,7 @@ local oracle = {}
 local allowed = { count = 'number', seed = 'number', device = 'any' }
 
 -- Returns `count` values for each member of a list: of scalars between 1/2 and 2, as densities are,
--- of vectors between -1 and 1; behind them x, y and t between 0 and 1.
+-- of vectors between -1 and 1; behind them x, y, t and z between 0 and 1.
 local function draw(list, desc)
     local planes, drawn = {}, 0
     local function add(low, high)
@@ -30,7 +30,7 @@ local function draw(list, desc)
         for _ = 1, type(entry) == 'table' and (entry.components or 2) or 0 do add(-1, 1) end
         if type(entry) ~= 'table' then add(0.5, 2) end
     end
-    for _ = 1, 3 do add(0, 1) end
+    for _ = 1, 4 do add(0, 1) end
     return planes
 end
 
@@ -58,9 +58,10 @@ local function by_lua(scheme, planes, i)
     add_all(result, f.flux(w, p))
     add_all(result, f.speed(w, p))
     if f.source then
-        local n = #planes
-        add_all(result, f.source(lua_code.values_of(of.unknowns, unpack(unknowns)), own[n - 2],
-            own[n - 1], own[n], p))
+        local x, y, t, z = unpack(own, #planes - 3)
+        q = lua_code.values_of(of.unknowns, unpack(unknowns))
+        if of.dimensions == 3 then add_all(result, f.source(q, x, y, z, t, p))
+        else add_all(result, f.source(q, x, y, t, p)) end
     end
     return result
 end
@@ -91,7 +92,8 @@ end
 local function order_of(scheme, results)
     local order, at = {}, results - #scheme.fields
     for k = 1, results do order[k] = k end
-    local turned = scheme.has_source and lua_code.turned_order(scheme.equation.unknowns) or {}
+    local is_turned = scheme.has_source and scheme.dimensions == 2
+    local turned = is_turned and lua_code.turned_order(scheme.equation.unknowns) or {}
     for k, from in ipairs(turned) do order[at + k] = at + from end
     return order
 end

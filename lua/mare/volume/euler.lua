@@ -2,6 +2,7 @@
 -- be written: mare.volume.euler { gamma = 1.4, options = o } is a scheme. `initial` gives density,
 -- velocity along x, y and z, and pressure.
 
+local choices = require 'mare.schemes.choices'
 local equations = require 'mare.schemes.equations'
 local errors = require 'bindings.errors'
 
@@ -39,16 +40,19 @@ local variables = {
     end },
 }
 
+local _, number = choices.checks 'mare.volume.euler'
+
 local allowed = { gamma = 'number', options = 'table', riemann = 'any', limiter = 'string',
     theta = 'number' }
 
--- desc: { gamma = 1.4, options = of mare.options { mare.equations.options }, riemann, limiter,
--- theta = of mare.equations }
+-- desc: { gamma = 1.4, from 1.0001 to 100, options = of mare.options { mare.volume.equation_options
+-- }, riemann, limiter, theta = of mare.equations }
 function euler.new(desc)
     errors.fields('mare.volume.euler', desc, allowed)
     return equations.new { dimensions = 3, name = 'gas', title = 'Euler equations',
         options = desc.options, riemann = desc.riemann, limiter = desc.limiter, theta = desc.theta,
-        parameters = { gamma = desc.gamma or 1.4 }, fields = { 'rho', { vector = 'm' }, 'energy' },
+        parameters = { gamma = number('gamma', desc.gamma or 1.4, 1.0001, 100) },
+        fields = { 'rho', { vector = 'm' }, 'energy' },
         primitives = { 'rho', { vector = 'u' }, 'p' }, primitive = primitive,
         conserved = conserved, flux = flux, speed = speed, variables = variables }
 end

@@ -12,6 +12,7 @@
 --
 -- mare.volume.simulation { ... } makes one to step by hand, mare.volume.grid { ... } a grid.
 
+local equations = require 'mare.schemes.equations'
 local errors = require 'bindings.errors'
 local euler = require 'mare.volume.euler'
 local events = require 'mare.base.events'
@@ -22,6 +23,13 @@ local simulation = require 'mare.volume.simulation'
 
 local volume = { options = require 'mare.volume.options', euler = euler.new, grid = grids.new,
     simulation = simulation.new }
+
+-- What a scenario lets its user choose of an equation: mare.equations.options but for the methods,
+-- of which there is one in three dimensions.
+volume.equation_options = { title = equations.options.title }
+for _, option in ipairs(equations.options) do
+    if option.name ~= 'scheme' then table.insert(volume.equation_options, option) end
+end
 
 local allowed = { title = 'string', options = 'table', grid = 'table', scheme = 'table',
     boundaries = 'any', initial = 'function', at = 'table', every = 'table',

@@ -10,38 +10,71 @@ local tables = require 'bindings.tables'
 
 local kernels = {}
 
-local warp = 32
 local reach = constants.REACH
 
--- Shapes of the sweeps along x and y, and along z: columns of a work-item, work-items of a group,
--- and rows or slices of a strip at most.
+-- Shapes of the sweeps along x and y, and along z: columns of a work-item, work-items of a group
+-- and, where they shuffle, of a team, lines that local memory holds ahead of use (0: none), and
+-- rows or slices of a strip at most. Of a list the first is used whose `fields` the scheme does not
+-- exceed. A GPU reaches its rate by four columns of a work-item; two steps along z, or numbers of
+-- eight bytes, leave registers for half as many.
 local shapes = {
-    planes = { gpu = { W = 2, GROUP = 32, along = 256 }, cpu = { W = 68, GROUP = 1, along = 32 },
-        other = { W = 2, GROUP = 64, along = 128 } },
-    columns = { gpu = { W = 4, GROUP = 64, along = 256 }, cpu = { W = 64, GROUP = 1, along = 32 },
-        other = { W = 2, GROUP = 64, along = 128 } },
+    planes = {
+        gpu = {
+            float = { { fields = 5, W = 4, GROUP = 64, TEAM = 16, DEPTH = 4, along = 128 },
+                { W = 2, GROUP = 64, TEAM = 32, DEPTH = 4, along = 128 } },
+            double = { { fields = 5, W = 2, GROUP = 64, TEAM = 32, DEPTH = 4, along = 128 },
+                { W = 1, GROUP = 64, TEAM = 32, DEPTH = 4, along = 128 } },
+        },
+        cpu = { W = 68, GROUP = 1, along = 32 },
+        other = { W = 2, GROUP = 64, along = 128 },
+    },
+    columns = {
+        gpu = {
+            float = { { fields = 1, W = 4, GROUP = 64, DEPTH = 4, along = 256 },
+                { fields = 5, W = 2, GROUP = 64, DEPTH = 4, along = 256 },
+                { W = 1, GROUP = 64, DEPTH = 4, along = 256 } },
+            double = { W = 1, GROUP = 64, DEPTH = 4, along = 256 },
+        },
+        cpu = { W = 64, GROUP = 1, along = 32 },
+        other = { W = 2, GROUP = 64, along = 128 },
+    },
 }
 local busy, least = 1024, 16    -- work-items that a compute unit should have, rows of a strip
 local rate_group = 32
 
+local function shape_of(device, kernel, scheme, precision)
+    local found = shapes[kernel][source.shuffles(device.info) and 'gpu'
+        or device.info.kind == 'cpu' and 'cpu' or 'other']
+    found = found[precision] or found
+    for _, shape in ipairs(found) do
+        if not shape.fields or #scheme.fields <= shape.fields then return shape end
+    end
+    return found
+end
+
 -- Returns how a kernel is cut: { shape, along = rows or slices of a strip, groups along x, y and z
--- }. given: shapes by kernel to take instead
-function kernels.cut(device, kernel, grid, slab, given)
-    local shape = given and given[kernel] or shapes[kernel][device.info.kind]
-    local cut = { W = shape.W, GROUP = shape.GROUP,
-        TEAM = source.shuffles(device.info) and warp or shape.GROUP }
-    local is_columns = kernel == 'columns'
-    local owned = is_columns and shape.W * shape.GROUP
-        or (cut.TEAM * shape.W - 2 * reach) * shape.GROUP / cut.TEAM
-    local along, length = shape.along, is_columns and slab.nz or grid.ny
-    local along_x, others = math.ceil(grid.nx / owned), is_columns and grid.ny or slab.nz
+-- }. desc: as for bind
+function kernels.cut(desc, kernel, slab)
+    local device, grid = slab.device, desc.grid
+    local shape = desc.shapes and desc.shapes[kernel]
+        or shape_of(device, kernel, desc.scheme, desc.precision)
+    local cut = { W = shape.W, GROUP = shape.GROUP, DEPTH = shape.DEPTH or 0,
+        TEAM = source.shuffles(device.info) and shape.TEAM or shape.GROUP }
+    local is_columns, length = kernel == 'columns', kernel == 'columns' and slab.nz or grid.ny
+    local groups = { math.ceil(grid.nx / (shape.W * shape.GROUP)), grid.ny, 1 }
+    if not is_columns then
+        -- Columns of the first team west of the domain; see kernels/volume/planes.krn.
+        local before = device.info.kind == 'cpu' and 0 or math.max(0, shape.W - reach)
+        local strips = math.ceil((grid.nx + before) / (cut.TEAM * shape.W - 2 * reach))
+        groups = { math.ceil(strips * slab.nz * cut.TEAM / shape.GROUP), 1, 1 }
+    end
     local wanted = device.info.kind == 'gpu' and busy * device.info.compute_units / shape.GROUP or 0
-    while along > least and along_x * others * math.ceil(length / along) < wanted do
+    local along = shape.along
+    while along > least and groups[1] * groups[2] * math.ceil(length / along) < wanted do
         along = math.ceil(along / 2)
     end
-    local strips = math.ceil(length / along)
-    return { shape = cut, along = along, groups = is_columns and { along_x, grid.ny, strips }
-        or { along_x, strips, slab.nz } }
+    groups[is_columns and 3 or 2] = math.ceil(length / along)
+    return { shape = cut, along = along, groups = groups }
 end
 
 local function defines_of(scheme, precision, shape)
@@ -51,7 +84,7 @@ end
 -- Returns what device:program takes to compile a file of kernels/volume/.
 function kernels.program(scheme, device, file, precision, maths, shape)
     return scheme.equation:program('volume/' .. file, {
-        defines = defines_of(scheme, precision, shape), has_source = false,
+        defines = defines_of(scheme, precision, shape), has_source = scheme.has_source,
         math = device.info.kind == 'gpu' and maths or 'strict' })
 end
 
@@ -62,15 +95,10 @@ local function rate_groups(grid, slab)
         math.min(256, grid.ny * slab.nz) }
 end
 
--- Returns how many maxima the kernels of a slab write.
-function kernels.maxima(grid, slab, given)
-    local most = rate_groups(grid, slab)
-    most = most[1] * most[2]
-    for kernel in pairs(shapes) do
-        local groups = kernels.cut(slab.device, kernel, grid, slab, given).groups
-        most = math.max(most, groups[1] * groups[2] * groups[3])
-    end
-    return most
+-- Returns how many maxima the kernels of a slab write. desc: as for bind
+function kernels.maxima(desc, slab)
+    local first, planes = rate_groups(desc.grid, slab), kernels.cut(desc, 'planes', slab).groups
+    return math.max(first[1] * first[2], planes[1] * planes[2])
 end
 
 -- Returns the rule of a side; along z slices of other slabs lie beyond where `has_other`.
@@ -84,8 +112,10 @@ local function block(desc, slab)
     for _, kind in pairs(sides) do mirrors = boundary.is_wall(kind) and 1 or mirrors end
     local is_cut, is_around = desc.count > 1, sides.low == 'periodic'
     return { nx = g.nx, ny = g.ny, nz = slab.nz, stride = slab.stride, plane = slab.plane,
+        first = slab.k0, slices = g.nz, x = g.x[1], y = g.y[1], z = g.z[1], dx = g.dx, dy = g.dy,
+        dz = g.dz,
         inv_dx = 1 / g.dx, inv_dy = 1 / g.dy, inv_dz = 1 / g.dz, has_ends = 1,
-        has_mirrors = mirrors,
+        has_mirrors = mirrors, sweeps = 0, along = 0,
         west = rule(sides, 'west'), east = rule(sides, 'east'), south = rule(sides, 'south'),
         north = rule(sides, 'north'), slot = slab.slot,
         low = rule(sides, 'low', is_cut and (is_around or slab.k0 > 0)),
@@ -110,8 +140,7 @@ function kernels.fill(desc, slab, initial)
     local ok, program = pcall(kernels.filler, scheme, desc.precision, initial)
     if not ok then return false end
     local values = tables.merged(scheme.equation:values(scheme.numbers), block(desc, slab),
-        { state = slab.now, first = slab.k0, along = 0, slot = 0, x = g.x[1], y = g.y[1],
-            z = g.z[1], dx = g.dx, dy = g.dy, dz = g.dz })
+        { state = slab.state, slot = 0 })
     local launch = bind(device:program(program):kernel 'volume_fill', values,
         { global = { g.nx, g.ny, slab.nz } })
     launch:run()
@@ -119,37 +148,71 @@ function kernels.fill(desc, slab, initial)
     return true
 end
 
--- Binds the launches of a slab. A step that sweeps along x first is `planes`.first, from `now` to
--- `other`, and `columns`.last, back; one along z first is `columns`.first and `planes`.last;
--- `measure` writes the maxima of the state as it is. desc: { scheme, grid, boundaries, precision,
--- maths, count = of slabs, maxima, clock, shapes = by kernel, if not those of this module }
+-- Returns what a GPU knows of a domain as it compiles (kernels/volume/lines.h), so that no row has
+-- to be looked at.
+local function known(desc, slab, values, shape)
+    if slab.device.info.kind ~= 'gpu' then return {} end
+    local is_even = desc.boundaries.west == 'periodic' and desc.grid.nx % shape.W == 0
+    return { HAS_ENDS = is_even and 0 or 1, HAS_MIRRORS = values.has_mirrors }
+end
+
+-- Which sweeps along z a launch does: see kernels/volume/volume.h.
+local sweeps = { first = 1, second = 2, both = 3 }
+
+-- Binds the launches of a slab: those from one of its buffers to the other, and back. Each is {
+-- first, second = the planes of the first and of the second step of a pair, columns = { first,
+-- second, both = those of the first, of the second and, where the domain goes around along z, of
+-- both } }. `measure` writes the maxima of the first buffer as it is. desc: { scheme, grid,
+-- boundaries, precision, maths, count = of slabs, maxima, clock, shapes = by kernel, if not those
+-- of this module }
 function kernels.bind(desc, slab)
-    local scheme, device, made = desc.scheme, slab.device, {}
+    local scheme, device, made = desc.scheme, slab.device, { {}, {} }
     local values = tables.merged(scheme.equation:values(scheme.numbers), block(desc, slab),
-        { clock = desc.clock, maxima = desc.maxima, along = 0 })
+        { clock = desc.clock, maxima = desc.maxima })
     local function program(file, shape)
         return device:program(kernels.program(scheme, device, file, desc.precision, desc.maths,
             shape))
     end
-    for kernel in pairs(shapes) do
-        local cut = kernels.cut(device, kernel, desc.grid, slab, desc.shapes)
-        local both, group = program(kernel .. '.krn', cut.shape), cut.shape.GROUP
-        local is_even = desc.boundaries.west == 'periodic' and desc.grid.nx % cut.shape.W == 0
-        values.has_ends = is_even and cut.shape.W <= 2 and 0 or 1
-        values.along, made[kernel] = cut.along, {}
-        for _, turn in ipairs { 'first', 'last' } do
-            values.src = turn == 'first' and slab.now or slab.other
-            values.dst = turn == 'first' and slab.other or slab.now
-            made[kernel][turn] = bind(both:kernel(kernel .. '_' .. turn), values,
-                { group = { group, 1, 1 },
-                    global = { cut.groups[1] * group, cut.groups[2], cut.groups[3] } })
+    local function both_ways(name, kernel, cut, into)
+        local group = cut.shape.GROUP
+        values.along = cut.along
+        for way, ends in ipairs { { slab.state, slab.scratch }, { slab.scratch, slab.state } } do
+            values.src, values.dst = ends[1], ends[2]
+            local launches = into and made[way][into] or made[way]
+            launches[name] = bind(kernel, values, { group = { group, 1, 1 },
+                global = { cut.groups[1] * group, cut.groups[2], cut.groups[3] } })
+        end
+    end
+    local cut = kernels.cut(desc, 'planes', slab)
+    local planes = program('planes.krn', tables.merged(cut.shape,
+        known(desc, slab, values, cut.shape)))
+    both_ways('first', planes:kernel 'planes_first', cut)
+    both_ways('second', planes:kernel 'planes_last', cut)
+    cut = kernels.cut(desc, 'columns', slab)
+    local columns = program('columns.krn', tables.merged(cut.shape,
+        known(desc, slab, values, cut.shape), { STEPS = desc.steps, GRADUAL = 0 }))
+    made[1].columns, made[2].columns = {}, {}
+    for name, mask in pairs(sweeps) do
+        values.sweeps = mask
+        if mask <= 2 or desc.steps == 2 then
+            both_ways(name, columns:kernel 'columns', cut, 'columns')
         end
     end
     local groups = rate_groups(desc.grid, slab)
-    values.src = slab.now
+    values.src = slab.state
     made.measure = bind(program('rate.krn', rate_shape):kernel 'volume_rate', values,
         { group = { rate_group, 1 }, global = { groups[1] * rate_group, groups[2] } })
     return made
+end
+
+-- Frees what bind returned.
+function kernels.release(launches)
+    launches.measure:release()
+    for _, way in ipairs(launches) do
+        way.first:release()
+        way.second:release()
+        for _, launch in pairs(way.columns) do launch:release() end
+    end
 end
 
 return kernels

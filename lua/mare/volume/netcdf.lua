@@ -11,6 +11,7 @@
 local files = require 'bindings.files'
 local library = require 'bindings.netcdf'
 local output = require 'mare.files.netcdf'
+local tables = require 'bindings.tables'
 
 local netcdf = {}
 
@@ -18,15 +19,19 @@ local Writer = {}
 Writer.__index = Writer
 
 local axes = { 'z', 'y', 'x' }
+
+-- Readers of three dimensions find their axes by these. Up is CF's word for z that grows upward.
+local marks = { x = { axis = 'X' }, y = { axis = 'Y' }, z = { axis = 'Z', positive = 'up' } }
 local bytes_of = { float = 4, double = 8 }
 
 local function define_axes(file, spec)
     local dims = { file:define_dimension 'time' }
-    output.define(file, 'time', 'double', { dims[1] }, output.time_attributes(spec))
+    output.define(file, 'time', 'double', { dims[1] }, tables.merged({ axis = 'T' },
+        output.time_attributes(spec)))
     for k, axis in ipairs(axes) do
         dims[k + 1] = file:define_dimension(axis, spec.grid['n' .. axis])
-        output.define(file, axis, 'double', { dims[k + 1] }, { units = spec.space_units or '1',
-            long_name = axis .. ' of the cell centre' })
+        output.define(file, axis, 'double', { dims[k + 1] }, tables.merged(marks[axis], {
+            units = spec.space_units or '1', long_name = axis .. ' of the cell centre' }))
     end
     return dims
 end

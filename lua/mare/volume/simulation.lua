@@ -4,10 +4,11 @@
 --         initial = function(x, y, z) return 1 + x * y, 0, 0, 0, 1 end }
 --     sim:aim(0.1)   sim:step(10)   sim:read()   local rho = sim:field 'rho'
 --
--- Steps are queued and never waited for; dt follows from the state on the device. The order of the
--- sweeps of a step, x y z or z y x, alternates, so that the bits of a run depend neither on how its
--- steps were queued nor on how many slabs there are. run/loop.lua takes it as it takes a simulation
--- on a plane.
+-- Steps are queued and never waited for; dt follows from the state on the device. Steps come in
+-- pairs: the first sweeps along x, y and z, the second along z, y and x, with the same dt unless
+-- the target is near. Where the domain goes around along z both sweeps along it are one pass, after
+-- which the state lies in the other buffer. The bits of a run depend neither on how its steps were
+-- queued nor on how many slabs there are. run/loop.lua takes it as it takes one on a plane.
 
 local clocks = require 'mare.array.clocks'
 local devices = require 'mare.array.devices'
@@ -29,7 +30,7 @@ Simulation.__index = Simulation
 simulation.sides = { 'west', 'east', 'south', 'north', 'low', 'high' }
 
 local allowed = { grid = 'table', scheme = 'table', boundaries = 'any', initial = 'function',
-    options = 'table', devices = 'table', slabs = 'number', shapes = 'table', first = 'string' }
+    options = 'table', devices = 'table', slabs = 'number', shapes = 'table' }
 
 local is_kind = { periodic = true, reflective = true, outflow = true }
 
@@ -61,54 +62,88 @@ function simulation.boundaries(given)
     return kinds
 end
 
+-- Returns what kernels are bound to in a slab.
+local function work_of(self, slab)
+    return { scheme = self.scheme, grid = self.grid, boundaries = self.boundaries,
+        precision = self.precision, maths = self.maths, count = #self.fields.list,
+        steps = self.is_around and 2 or 1, shapes = self.shapes,
+        maxima = self.maxima and self.maxima:on(slab), clock = slab.clock }
+end
+
 -- Allocates the maxima of all slabs, and the clocks that see them.
 local function make_clocks(self)
     local total = 0
     for _, slab in ipairs(self.fields.list) do
-        slab.slot, slab.slots = total, kernels.maxima(self.grid, slab, self.shapes)
+        slab.slot, slab.slots = total, kernels.maxima(work_of(self, slab), slab)
         total = total + slab.slots
     end
     self.maxima = self.fields:replicate { type = self.precision, count = total, label = 'maxima' }
     self.maxima:fill(0)
     self.maxima:share(function(slab) return slab.slot, slab.slots end)
-    self.clocks = clocks.new(self.fields, self.maxima, total, self.scheme.gradual)
+    self.clocks = clocks.new(self.fields, self.maxima, total, false)
 end
 
--- What a step runs that sweeps along an axis first.
-local sweeps = { x = { 'planes', 'columns' }, z = { 'columns', 'planes' } }
+local other = { 2, 1 }
 
-local function queue_step(self, axis)
-    local launches, first, last = self.launches, sweeps[axis][1], sweeps[axis][2]
-    if axis == 'z' then self.fields:exchange 'now' end
-    for k = 1, #launches do launches[k][first].first:run() end
-    if axis == 'x' then self.fields:exchange 'other' end
-    for k = 1, #launches do launches[k][last].last:run() end
+-- Queues launches of all slabs that go from a buffer to the other one. Returns that.
+local function run(self, from, get)
+    for _, launches in ipairs(self.launches) do get(launches[from]):run() end
+    return other[from]
+end
+
+local planes, columns = {}, {}
+for _, name in ipairs { 'first', 'second', 'both' } do
+    planes[name] = function(launches) return launches[name] end
+    columns[name] = function(launches) return launches.columns[name] end
+end
+
+-- Queues the first or the second step of a pair, which leaves the state where it is.
+local function queue_first(self, at)
+    at = run(self, at, planes.first)
+    self.fields:exchange(at)
+    run(self, at, columns.first)
     self.clocks:tick()
 end
 
-local other_axis = { x = 'z', z = 'x' }
-
--- Returns what kernels are bound to in a slab.
-local function work_of(self, slab)
-    return { scheme = self.scheme, grid = self.grid, boundaries = self.boundaries,
-        precision = self.precision, maths = self.maths, count = #self.fields.list,
-        maxima = self.maxima:on(slab), clock = slab.clock, shapes = self.shapes }
+local function queue_second(self, at)
+    self.fields:exchange(at)
+    run(self, run(self, at, columns.second), planes.second)
+    self.clocks:tick()
 end
 
+-- Queues both. Returns where the state is then. What was the largest rate before the first step
+-- stands for the second as well.
+local function queue_pair(self, at)
+    if not self.is_around then
+        queue_first(self, at)
+        queue_second(self, at)
+        return at
+    end
+    at = run(self, at, planes.first)
+    self.fields:exchange(at)
+    at = run(self, at, columns.both)
+    self.clocks:tick()
+    at = run(self, at, planes.second)
+    self.clocks:tick()
+    return at
+end
+
+-- Records steps that begin in each of both buffers.
 local function make_steps(self)
     self.launches = {}
     for k, slab in ipairs(self.fields.list) do
         self.launches[k] = kernels.bind(work_of(self, slab), slab)
     end
-    local record, first = plans.recorder(self.fields.devices), self.first
+    local record = plans.recorder(self.fields.devices)
     self.plans = {}
-    for axis in pairs(other_axis) do
-        self.plans[axis] = record(function() queue_step(self, axis) end, 'a step')
+    for at = 1, 2 do
+        self.plans[at] = {
+            first = record(function() queue_first(self, at) end, 'a step'),
+            second = record(function() queue_second(self, at) end, 'a step'),
+            pair = record(function() queue_pair(self, at) end, 'two steps'),
+            pairs = record(function() queue_pair(self, queue_pair(self, at)) end, 'four steps'),
+        }
     end
-    self.plans.pair = record(function()
-        queue_step(self, first)
-        queue_step(self, other_axis[first])
-    end, 'two steps')
 end
 
 -- Raises unless the scheme is one in space.
@@ -125,8 +160,7 @@ end
 -- mare.equations { dimensions = 3, ... }, boundaries = 'periodic', 'reflective' or 'outflow', or a
 -- table of these by west, east, south, north, low, high; initial = function(x, y, z) -> what the
 -- scheme's initial state consists of, at cell centres; devices = open ones or their names; slabs =
--- how many (one for each device); first = 'x' or 'z'; options = { device, precision, maths, cfl,
--- dt } }
+-- how many (one for each device); options = { device, precision, maths, cfl, dt } }
 function simulation.new(desc)
     errors.fields('volume', desc, allowed)
     for _, name in ipairs { 'grid', 'scheme', 'boundaries', 'initial' } do
@@ -140,15 +174,13 @@ function simulation.new(desc)
         boundaries = simulation.boundaries(desc.boundaries), shapes = desc.shapes,
         precision = options.value(o, 'precision'), maths = options.value(o, 'maths'),
         cfl = options.value(o, 'cfl'), dt = options.value(o, 'dt'), now = {}, version = 0,
-        first = desc.first or 'x', devices = devices.open(desc.devices or o.device),
+        devices = devices.open(desc.devices or o.device),
     }, Simulation)
-    if not other_axis[self.first] then
-        errors.argument("volume: first = '%s', must be 'x' or 'z'", self.first)
-    end
+    self.is_around = self.boundaries.low == 'periodic'
     for _, device in ipairs(self.devices) do devices.check_kind(device, 'a volume') end
     self.fields = slabs.new { grid = self.grid, names = self.scheme.fields,
         precision = self.precision, count = desc.slabs or #self.devices, devices = self.devices,
-        is_around = self.boundaries.low == 'periodic' }
+        is_around = self.is_around }
     make_clocks(self)
     make_steps(self)
     self:set(desc.initial)
@@ -179,6 +211,7 @@ end
 function Simulation:set(initial)
     local g, scheme = self.grid, self.scheme
     check_initial(self, initial)
+    self.fields.at, self.queued = 1, nil
     start(self, { t = 0, steps = 0 })
     local function value(i, j, k)
         return scheme:conserved(initial(g:centre('x', i), g:centre('y', j), g:centre('z', k)))
@@ -210,18 +243,27 @@ function Simulation:step(n)
         errors.argument('volume: step(%s): a whole number is wanted', tostring(n))
     end
     self.version = self.version + 1
-    local axis = self.now.steps % 2 == 0 and self.first or other_axis[self.first]
-    if n > 0 and axis ~= self.first then
-        self.plans[axis]:run(1)
-        n = n - 1
+    local at, lead = self.fields.at, n > 0 and self.now.steps % 2 or 0
+    local pairs_ = math.floor((n - lead) / 2)
+    if lead == 1 then self.plans[at].second:run(1) end
+    self.plans[at].pairs:run(math.floor(pairs_ / 2))
+    if pairs_ % 2 == 1 then
+        self.plans[at].pair:run(1)
+        at = self.is_around and other[at] or at
     end
-    self.plans.pair:run(math.floor(n / 2))
-    if n % 2 == 1 then self.plans[self.first]:run(1) end
+    if (n - lead) % 2 == 1 then self.plans[at].first:run(1) end
+    self.queued = { before = self.now.steps + lead, pairs = pairs_ }
 end
 
 -- Waits, and returns { t, dt (of the next step), steps, failed }; always the same table.
 function Simulation:read()
-    return self.clocks:read(self.now)
+    local now, queued = self.clocks:read(self.now), self.queued
+    if queued and self.is_around then
+        local taken = math.min(queued.pairs, math.floor((now.steps - queued.before) / 2))
+        if taken % 2 == 1 then self.fields.at = other[self.fields.at] end
+    end
+    self.queued = nil
+    return now
 end
 
 local first_of = { x = 'i', y = 'j', z = 'k' }
@@ -296,13 +338,10 @@ end
 
 -- Frees everything on the devices. These stay open.
 function Simulation:release()
-    for _, plan in pairs(self.plans) do plan:release() end
-    for _, own in ipairs(self.launches) do
-        for _, launch in ipairs { own.measure, own.planes.first, own.planes.last,
-            own.columns.first, own.columns.last } do
-            launch:release()
-        end
+    for _, way in ipairs(self.plans) do
+        for _, plan in pairs(way) do plan:release() end
     end
+    for _, own in ipairs(self.launches) do kernels.release(own) end
     self.clocks:release()
     self.maxima:release()
     self.fields:release()

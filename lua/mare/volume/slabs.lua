@@ -1,8 +1,9 @@
--- The state of a volume: slabs of slices along z, each on its device with two buffers: `now` has it
--- between steps, `other` what the first sweeps of a step leave. A slice has its fields one behind
--- the other, each of ny rows of `stride` elements, and two slices on either side of a slab are room
--- for those of other slabs (kernels/volume/volume.h).
+-- The state of a volume: slabs of slices along z, each on its device with two buffers, of which
+-- number `at` has it between steps, and the other one what the first sweeps of a step leave. A
+-- slice has its fields one behind the other, each of ny rows of `stride` elements, and four slices
+-- on either side of a slab are room for those of other slabs (kernels/volume/volume.h).
 
+local constants = require 'mare.base.constants'
 local crossing = require 'mare.links.crossing'
 local errors = require 'bindings.errors'
 local memory = require 'bindings.memory'
@@ -14,7 +15,8 @@ local slabs = {}
 local Slabs, Slab = {}, {}
 Slabs.__index, Slab.__index = Slabs, Slab
 
-local reach, alignment = 2, 8       -- rows begin at multiples of 32 bytes
+local beyond_slab = 2 * constants.REACH     -- slices: two steps along z look at as many
+local alignment = 8                         -- rows begin at multiples of 32 bytes
 local beyond = 256                  -- elements behind all, which work-items read and do not use
 
 -- Whether the slab lies on this device.
@@ -22,36 +24,37 @@ function Slab:is_on(device) return rawequal(self.device, device) end
 
 -- Returns the first element of a field of slice k of the slab.
 function Slab:offset(field, k)
-    return ((k + reach) * self.fields + field) * self.plane
+    return ((k + beyond_slab) * self.fields + field) * self.plane
 end
 
-local buffers = { now = 'state', other = 'scratch' }
+local buffers = { 'state', 'scratch' }
 
 local function new_slab(self, own, device)
     local stride = math.ceil(self.grid.nx / alignment) * alignment
     local slab = setmetatable({ device = device, k0 = own.k0, nz = own.nz, fields = #self.names,
         stride = stride, plane = stride * self.grid.ny }, Slab)
-    local count = (own.nz + 2 * reach) * slab.fields * slab.plane + beyond
+    local count = (own.nz + 2 * beyond_slab) * slab.fields * slab.plane + beyond
     local bytes = count * self.element
     if bytes > device.info.max_buffer then
         errors.argument('volume: a slab needs a buffer of %.1f GiB on %s: more --slabs are wanted',
             bytes / 2 ^ 30, device.name)
     end
-    for name, label in pairs(buffers) do
+    for _, name in ipairs(buffers) do
         slab[name] = device:buffer { type = self.precision, count = count,
-            label = ('%s of slab %d'):format(label, own.index) }
+            label = ('%s of slab %d'):format(name, own.index) }
         slab[name]:fill(0)
     end
     return slab
 end
 
--- Makes what copies two slices to the slab above or below.
+-- Makes what copies slices to the slab above or below.
 local function new_copies(self, to, from, is_above)
-    local slices = reach * to.fields * to.plane
-    for name in pairs(buffers) do
-        table.insert(self.copies[name], crossing.new(to[name], from[name], 'copy', {
-            offset = to:offset(0, is_above and -reach or to.nz),
-            src_offset = from:offset(0, is_above and from.nz - reach or 0), count = slices }))
+    local slices = beyond_slab * to.fields * to.plane
+    for k, name in ipairs(buffers) do
+        table.insert(self.copies[k], crossing.new(to[name], from[name], 'copy', {
+            offset = to:offset(0, is_above and -beyond_slab or to.nz),
+            src_offset = from:offset(0, is_above and from.nz - beyond_slab or 0),
+            count = slices }))
     end
 end
 
@@ -61,7 +64,7 @@ function slabs.new(desc)
     local list, used = {}, {}
     local self = setmetatable({ grid = desc.grid, names = desc.names, precision = desc.precision,
         element = state.bytes[desc.precision], devices = {}, list = list, states = list,
-        copies = { now = {}, other = {} } }, Slabs)
+        copies = { {}, {} }, at = 1 }, Slabs)
     for k, own in ipairs(desc.grid:slabs(desc.count)) do
         local device = desc.devices[(k - 1) % #desc.devices + 1]
         self.list[k] = new_slab(self, own, device)
@@ -77,7 +80,7 @@ function slabs.new(desc)
     return self
 end
 
--- Brings the outermost slices of slabs beside those of the others, of buffer `which`.
+-- Brings the outermost slices of slabs beside those of the others, of the first or second buffer.
 function Slabs:exchange(which)
     local list = self.copies[which]
     for k = 1, #list do list[k]:run() end
@@ -92,7 +95,8 @@ local function compute_slice(self, slab, data, put, value, k)
     end
 end
 
--- Fills buffer `now` of a slab: value(i, j, k) returns what the fields are in a cell of the grid.
+-- Fills the first buffer of a slab: value(i, j, k) returns what the fields are in a cell of the
+-- grid.
 function Slabs:fill(slab, value)
     local put, count = state.putter(#self.names), slab.fields * slab.plane
     local host = slab.device:host { type = self.precision, count = count }
@@ -100,7 +104,7 @@ function Slabs:fill(slab, value)
     for at = 0, count - 1 do data[at] = 0 end           -- the padding behind rows
     for k = 0, slab.nz - 1 do
         compute_slice(self, slab, data, put, value, slab.k0 + k)
-        slab.now:upload(data, { offset = slab:offset(0, k), count = count })
+        slab.state:upload(data, { offset = slab:offset(0, k), count = count })
     end
     host:release()
 end
@@ -113,7 +117,7 @@ function Slabs:read(field, box)
         local low = math.max(box.k, slab.k0)
         local high = math.min(box.k + box.nz, slab.k0 + slab.nz)
         if low < high then
-            slab.now:download_region(data, {
+            slab[buffers[self.at]]:download_region(data, {
                 width = box.nx * size, height = box.ny, depth = high - low,
                 src_offset = (slab:offset(field, low - slab.k0) + box.j * slab.stride + box.i)
                     * size,
@@ -131,8 +135,8 @@ end
 function Slabs:replicate(desc) return replicas.new(self, desc) end
 
 function Slabs:release()
-    for name in pairs(buffers) do
-        for _, copy in ipairs(self.copies[name]) do copy:release() end
+    for k, name in ipairs(buffers) do
+        for _, copy in ipairs(self.copies[k]) do copy:release() end
         for _, slab in ipairs(self.list) do slab[name]:release() end
     end
 end

@@ -24,9 +24,9 @@ local side = 1.2
 local grid = mare.volume.grid { nx = o.nx, ny = o.ny, nz = o.nz, x = { 0, side }, y = { 0, side },
     z = { 0, side } }
 
--- An eighth of the energy lies in the first sixteenth along each axis, in whole cells. In a smaller
--- room the gas that it leaves behind becomes so thin and hot that steps hardly go on.
-local function whole(size) return math.ceil(side / 16 / size) * size end
+-- An eighth of the energy lies in the first sixteenth along each axis, in two whole cells or more.
+-- In a smaller room the gas that it leaves behind becomes so thin and hot that steps hardly go on.
+local function whole(size) return math.max(2, math.ceil(side / 16 / size)) * size end
 local wx, wy, wz = whole(grid.dx), whole(grid.dy), whole(grid.dz)
 local hot = (gamma - 1) * total / 8 / (wx * wy * wz)
 

@@ -21,7 +21,20 @@ ffi.cdef [[
 
 local M = {}
 
-local C = lock.guard(ffi.C)     -- no other thread is inside a library when the copy is made
+-- In the copy nothing compiled runs: where that ends, LuaJIT goes on with a collection that has
+-- come to its finalizers, whether the collector rests or not.
+local function fork()
+    local process = ffi.C.fork()
+    if process == 0 then
+        jit.off()
+        jit.flush()
+    end
+    return process
+end
+jit.off(fork)
+
+-- No other thread is inside a library when the copy is made.
+local C = lock.guard { fork = fork }
 local EINTR, RLIMIT_CPU, RLIMIT_CORE = 4, 0, 4
 local SIGHUP, SIGINT, SIGKILL, SIGALRM, SIGTERM, SIGXCPU = 1, 2, 9, 14, 15, 24
 
@@ -34,9 +47,9 @@ local function limit(what, value)
     ffi.C.setrlimit(what, ffi.new('struct mare_rlimit', value, value + 1))
 end
 
--- Returns what fork() does. The collector rests from before it until, in this process, after it:
--- in the copy it would release what a driver frees by its threads only, of which the copy has none,
--- and wait for ever (seen: memory that PoCL maps).
+-- Returns what C's fork() does. The collector rests from before it until, in this process, after
+-- it: in the copy it would release what a driver frees by its threads only, of which the copy has
+-- none, and wait for ever (seen: memory that PoCL maps).
 local function fork_at_rest()
     local was_running = collectgarbage 'isrunning'
     collectgarbage 'stop'

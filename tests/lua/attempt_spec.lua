@@ -55,4 +55,28 @@ describe('an attempt in a copy of the process', function()
         collectgarbage 'restart'
         assert.is_false(is_running)
     end)
+
+    -- LuaJIT does that where compiled code ends, also with the collector at rest.
+    it('does not go on in the copy with a collection that was at its finalizers', function()
+        local me, ended, x = system.process(), 0, 0
+        local function finalizer()
+            if system.process() ~= me then ffi.C.kill(system.process(), 11) end
+            ended = ended + 1
+        end
+        local function count()
+            for k = 1, 1000 do
+                if k % 3 == 0 then x = x + 1 elseif k % 7 == 0 then x = x - 1 else x = -x end
+            end
+        end
+        count()
+        collectgarbage()
+        for _ = 1, 3000 do ffi.gc(ffi.new 'int[1]', finalizer) end
+        collectgarbage 'stop'
+        repeat collectgarbage('step', 1) until ended > 0
+        local fault = attempt.fault(count)
+        collectgarbage 'restart'
+        collectgarbage()
+        assert.is_nil(fault)
+        assert.equal(3000, ended)
+    end)
 end)

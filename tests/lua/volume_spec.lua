@@ -104,6 +104,25 @@ describe('a volume', function()
         end))
     end)
 
+    it('goes on from a checkpoint with the same bits', function()
+        local saved, out = folder .. '/volume.ck', folder .. '/volume_on.nc'
+        local whole = run(cube(12)).sim
+        local function go(changes)
+            return run(require 'bindings.tables'.merged(cube(12), { checkpoint = saved }, changes))
+        end
+        go { steps = 3 }
+        local on = go { restart = saved, slabs = 2, out = out }.sim
+        local a, b, k = whole:field 'p', on:field 'p', 0
+        while k < 12 ^ 3 and a[k] == b[k] do k = k + 1 end
+        assert.equal(12 ^ 3, k)
+        assert.equal(whole.now.t, on.now.t)
+        fails(function() go { restart = saved, out = out } end, nil, 'is of the run before')
+        fails(function() run { nx = 12, ny = 12, nz = 13, image = 'none', restart = saved } end,
+            nil, 'nz = 12 then, 13 now')
+        assert.is_true(os.remove(saved) and os.remove(out))
+        os.remove(saved .. '.1')
+    end)
+
     it('refuses what it cannot do', function()
         local function refuse(changes, text)
             local desc = { scheme = scheme, boundaries = 'periodic', initial = function() end,

@@ -94,7 +94,8 @@ function checkpoint.state_bytes(identity, levels)
     if not (type(nx) == 'number' and type(ny) == 'number' and type(halo) == 'number') then
         return nil
     end
-    local bytes = (nx + 2 * halo) * (ny + 2 * halo) * #unknowns * levels * size
+    local slices = tonumber(g[8]) or 1      -- of a volume
+    local bytes = (nx + 2 * halo) * (ny + 2 * halo) * slices * #unknowns * levels * size
     return math.ceil(bytes / 8) * 8
 end
 

@@ -10,15 +10,21 @@ local tables = require 'bindings.tables'
 
 local identity = {}
 
--- Returns the pairs of a description as for run.new, with boundaries of exchange.boundaries.
+-- Returns what tells a grid from others: of a volume's, also what it has along z.
+local function entries_of(g)
+    if g.nz then return { g.nx, g.ny, g.x, g.y, 0, 'cartesian', false, g.nz, g.z } end
+    return { g.nx, g.ny, g.x, g.y, g.halo, g.coordinates, g.radius }
+end
+
+-- Returns the pairs of a description as for run.new, with boundaries of exchange.boundaries, or as
+-- for mare.volume.
 function identity.of(desc)
-    local g, o = desc.grid, desc.options
+    local o = desc.options
     local precision = options.value(o, 'precision')
     local sides = exchange.describe(desc.boundaries, desc.domain)
     local texts = functions.texts(desc)
     return {
-        { 'the grid', literal.encode { g.nx, g.ny, g.x, g.y, g.halo,
-            g.coordinates, g.radius } },
+        { 'the grid', literal.encode(entries_of(desc.grid)) },
         { 'the precision', precision },
         { 'the equations', literal.encode { desc.scheme.fields, desc.scheme:parameters() } },
         { 'the boundaries', literal.encode(sides) },
@@ -29,7 +35,7 @@ end
 
 -- Gives names to entries that have only a place in their table.
 local places = {
-    ['the grid'] = { 'nx', 'ny', 'x', 'y', 'ghost cells', 'coordinates', 'radius' },
+    ['the grid'] = { 'nx', 'ny', 'x', 'y', 'ghost cells', 'coordinates', 'radius', 'nz', 'z' },
     ['the equations'] = { 'unknowns' },
 }
 
@@ -60,8 +66,8 @@ local function pieces_of(entry)
         add(pieces, nil, value)
         return pieces
     end
-    for k = 1, 7 do
-        if value[k] ~= nil then add(pieces, named[k], value[k]) end
+    for k = 1, 9 do
+        if value[k] then add(pieces, named[k], value[k]) end
     end
     return pieces
 end

@@ -19,7 +19,9 @@ local events = require 'mare.base.events'
 local grids = require 'mare.volume.grid'
 local loop = require 'mare.run.loop'
 local outputs = require 'mare.volume.outputs'
+local restart = require 'mare.run.restart'
 local simulation = require 'mare.volume.simulation'
+local system = require 'bindings.system'
 
 local volume = { options = require 'mare.volume.options', euler = euler.new, grid = grids.new,
     simulation = simulation.new }
@@ -52,10 +54,23 @@ local function compute(job, sim)
     job.files:open(sim)
     sim.rates = loop.run(sim, { t_end = o.t_end, steps = o.steps, quiet = o.quiet, at = desc.at,
         every = desc.every, every_steps = desc.every_steps, outputs = job.files,
-        events = job.events, watched = not o.quiet })
+        saver = job.saver, events = job.events, watched = not o.quiet })
     local paths = job.files:close(sim)
     if #paths > 0 then
         job.events:tell('files', { message = 'wrote ' .. table.concat(paths, ', '), paths = paths })
+    end
+end
+
+-- Says where a run goes on that was at a checkpoint, or which one a new run replaces.
+local function say_where(job, found)
+    local replaced = not found and restart.replaces(job.desc)
+    if replaced then job.events:warn('%s', replaced) end
+    for _, reason in ipairs(found and found.passed_over or {}) do
+        job.events:warn('%s; passed over', reason)
+    end
+    if found then
+        job.events:note('going on from %s: t = %g, step %.0f', found.path, found.header.t,
+            found.header.steps)
     end
 end
 
@@ -67,13 +82,20 @@ function volume.new(desc)
     check(desc)
     local o = desc.options
     outputs.check(desc)
-    local sim = simulation.new { grid = desc.grid, scheme = desc.scheme, initial = desc.initial,
-        boundaries = desc.boundaries, options = o, slabs = o.slabs or desc.slabs }
-    local job = { desc = desc, files = outputs.new(desc),
+    local found = restart.find(desc)
+    if found then restart.is_at_end(found, o) end
+    local h = found and found.header
+    local job = { desc = desc, files = outputs.new(desc, found ~= nil),
         events = events.source { quiet = o.quiet or nil } }
+    say_where(job, found)
+    job.saver = restart.saver(desc, job.files, system.now, job.events, found)
+    local sim = simulation.new { grid = desc.grid, scheme = desc.scheme, initial = desc.initial,
+        boundaries = desc.boundaries, options = o, slabs = o.slabs or desc.slabs,
+        restart = h and { state = found.state, t = h.t, steps = h.steps, rate = h.rate } }
     local ok, failure = pcall(compute, job, sim)
     if not ok then
-        job.files:abort()
+        local is_kept = job.saver and job.saver.good
+        job.files[is_kept and 'keep' or 'abort'](job.files)
         sim:release()
         error(failure, 0)
     end

@@ -1,6 +1,7 @@
 -- What a run in three dimensions leaves: a NetCDF file of its variables, a film and a picture of a
 -- slice. run/loop.lua asks it when it is due. Everything is written while the run waits.
 
+local checkpoint = require 'mare.files.checkpoint'
 local devices = require 'bindings.device'
 local errors = require 'bindings.errors'
 local film = require 'mare.draw.film'
@@ -137,10 +138,28 @@ function outputs.check(desc)
     variables.find(desc.scheme, (desc.picture or {}).variable or desc.scheme.fields[1])
 end
 
--- Makes what keeps the files of a run, none of which is open yet.
-function outputs.new(desc)
+-- Makes what keeps the files of a run, none of which is open yet. is_later: whether it goes on from
+-- a checkpoint; what the run before it left is not replaced
+function outputs.new(desc, is_later)
+    for _, name in ipairs(is_later and { 'out', 'film' } or {}) do
+        local path = desc.options[name]
+        if path and files.size(path) then
+            errors.usage('option --%s: %s is of the run before: one that goes on from a checkpoint '
+                .. 'writes files of its own', name, path)
+        end
+    end
     return setmetatable({ desc = desc, list = {} }, Outputs)
 end
+
+-- Writes a checkpoint, while the run waits; saving() tells whether it failed. See
+-- run/restart.lua.
+function Outputs:save(path, keep, header, data)
+    header.run_id, header.outputs = 'volume', {}
+    local ok, failure = pcall(checkpoint.write, path, keep, header, data:pointer(), data.size)
+    self.failure = not ok and tostring(failure) or nil
+end
+
+function Outputs:saving() return false, self.failure end
 
 -- Opens the files.
 function Outputs:open(sim)
@@ -189,6 +208,11 @@ function Outputs:close(sim)
         paths[#paths + 1] = o.image
     end
     return paths
+end
+
+-- Completes the files of a run that stopped with a checkpoint: what comes then goes into others.
+function Outputs:keep()
+    for _, one in ipairs(self.list) do one.writer:close() end
 end
 
 -- Removes what is not complete.

@@ -30,7 +30,7 @@ Simulation.__index = Simulation
 simulation.sides = { 'west', 'east', 'south', 'north', 'low', 'high' }
 
 local allowed = { grid = 'table', scheme = 'table', boundaries = 'any', initial = 'function',
-    options = 'table', devices = 'table', slabs = 'number', shapes = 'table' }
+    options = 'table', devices = 'table', slabs = 'number', shapes = 'table', restart = 'table' }
 
 local is_kind = { periodic = true, reflective = true, outflow = true }
 
@@ -160,7 +160,8 @@ end
 -- mare.equations { dimensions = 3, ... }, boundaries = 'periodic', 'reflective' or 'outflow', or a
 -- table of these by west, east, south, north, low, high; initial = function(x, y, z) -> what the
 -- scheme's initial state consists of, at cell centres; devices = open ones or their names; slabs =
--- how many (one for each device); options = { device, precision, maths, cfl, dt } }
+-- how many (one for each device); options = { device, precision, maths, cfl, dt }, restart = {
+-- state = what save() gave, t, steps, rate }, to go on from there }
 function simulation.new(desc)
     errors.fields('volume', desc, allowed)
     for _, name in ipairs { 'grid', 'scheme', 'boundaries', 'initial' } do
@@ -183,12 +184,13 @@ function simulation.new(desc)
         is_around = self.is_around }
     make_clocks(self)
     make_steps(self)
-    self:set(desc.initial)
+    if desc.restart then self:load(desc.restart) else self:set(desc.initial) end
     return self
 end
 
 local function start(self, at)
-    self.clocks:start { t = at.t, steps = at.steps, cfl = self.cfl, dt = self.dt }
+    self.fields.at, self.queued = 1, nil
+    self.clocks:start { t = at.t, steps = at.steps, rate = at.rate, cfl = self.cfl, dt = self.dt }
 end
 
 -- Tries a script's function once: what it forgets to return must not surface within the scheme.
@@ -211,7 +213,6 @@ end
 function Simulation:set(initial)
     local g, scheme = self.grid, self.scheme
     check_initial(self, initial)
-    self.fields.at, self.queued = 1, nil
     start(self, { t = 0, steps = 0 })
     local function value(i, j, k)
         return scheme:conserved(initial(g:centre('x', i), g:centre('y', j), g:centre('z', k)))
@@ -227,6 +228,21 @@ function Simulation:set(initial)
     if self.now.failed then
         errors.raise('MARE_ERROR_STATE', 'the initial state is invalid: %s', self:why_failed())
     end
+end
+
+-- Writes the state of the whole grid into host memory: with the clock everything that the next step
+-- depends on. Waits.
+function Simulation:save(host) self.fields:save(host) end
+
+-- Returns how many numbers that is.
+function Simulation:saved_count() return self.fields:saved_count() end
+
+-- Loads a state and its clock: { state = what save() gave, t, steps, rate }
+function Simulation:load(at)
+    self.fields:load(at.state)
+    start(self, at)
+    self.version = self.version + 1
+    self:aim(at.t)
 end
 
 -- Lets the next steps end exactly at `t`: steps after that change nothing.

@@ -9,6 +9,7 @@ local errors = require 'bindings.errors'
 local memory = require 'bindings.memory'
 local replicas = require 'mare.array.replicas'
 local state = require 'mare.array.state'
+local tables = require 'bindings.tables'
 
 local slabs = {}
 
@@ -128,6 +129,45 @@ function Slabs:read(field, box)
         end
     end
     return data
+end
+
+-- The numbers of a whole state, which save() gives: field by field, without padding.
+function Slabs:saved_count() return self.grid.cells * #self.names end
+
+-- Returns host memory, as device:host does.
+function Slabs:host(options)
+    return self.devices[1]:host(tables.merged({ type = self.precision }, options))
+end
+
+-- Returns where a field of a slab lies among these numbers (own, as names of a box have it), and in
+-- the slab.
+local function box_of(self, slab, field, saved, own)
+    local g, size = self.grid, self.element
+    return { width = g.nx * size, height = g.ny, depth = slab.nz,
+        [saved .. '_offset'] = (field * g.nz + slab.k0) * g.nx * g.ny * size,
+        [saved .. '_pitch'] = g.nx * size, [saved .. '_slice'] = g.nx * g.ny * size,
+        [own .. '_offset'] = slab:offset(field, 0) * size,
+        [own .. '_pitch'] = slab.stride * size,
+        [own .. '_slice'] = slab.fields * slab.plane * size }
+end
+
+-- Writes the state into host memory. Waits.
+function Slabs:save(host)
+    for _, slab in ipairs(self.list) do
+        for field = 0, slab.fields - 1 do
+            slab[buffers[self.at]]:download_region(host, box_of(self, slab, field, 'dst', 'src'))
+        end
+    end
+end
+
+-- Loads into the first buffers what save() gave.
+function Slabs:load(saved)
+    self.at = 1
+    for _, slab in ipairs(self.list) do
+        for field = 0, slab.fields - 1 do
+            slab.state:upload_region(saved, box_of(self, slab, field, 'src', 'dst'))
+        end
+    end
 end
 
 -- Makes memory of which each device has a copy: see array/replicas.lua, which reads of this what it

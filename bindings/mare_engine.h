@@ -2,8 +2,9 @@
  *
  *   mare_engine *engine;
  *   mare_engine_create(NULL, &engine);
- *   mare_engine_run(engine, "function twice(x) return 2 * x end", "script");
  *   mare_value x = mare_value_number(21), y;
+ *   mare_engine_evaluate(engine, "return 6 * 7", "script", &y);    // y.number == 42
+ *   mare_engine_run(engine, "function twice(x) return 2 * x end", "script");
  *   mare_engine_call(engine, "twice", &x, 1);
  *   mare_engine_result(engine, 0, &y);             // y.number == 42
  *   mare_engine_destroy(engine);
@@ -309,6 +310,17 @@ mare_status mare_scenario_state(mare_scenario *scenario, uint32_t part, mare_sce
 #pragma GCC visibility pop
 
 /* ---- shorthands ---- */
+
+/* Runs a text, as mare_engine_run, and gives the first value that it returns, which is nil where it
+ * fails or returns none; valid like a result. */
+static inline mare_status mare_engine_evaluate(mare_engine *engine, const char *text,
+                                               const char *name, mare_value *out) {
+    mare_value nil = { MARE_VALUE_NIL, 0, 0.0, NULL, 0, NULL };
+    mare_status status = mare_engine_run(engine, text, name);
+    *out = nil;
+    if (status != MARE_OK || !mare_engine_result_count(engine)) return status;
+    return mare_engine_result(engine, 0, out);
+}
 
 /* The value of a field of an event; NULL if it has none of that name. */
 static inline const mare_value *mare_event_value(const mare_engine_event *event,

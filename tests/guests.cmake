@@ -39,6 +39,7 @@ foreach(lua lua5.1 lua5.2 lua5.3 lua5.4 luajit)
     target_include_directories(plugin_${lua} SYSTEM PRIVATE ${headers})
     target_include_directories(plugin_${lua} PRIVATE core bindings)
     target_link_libraries(plugin_${lua} PRIVATE mare_engine mare_shared)
+    target_compile_options(plugin_${lua} PRIVATE -Wno-missing-prototypes)   # of luaopen_plugin
     set_target_properties(plugin_${lua} PROPERTIES PREFIX "" C_VISIBILITY_PRESET default
         LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     set(library ${guest_${lua}_LINK_LIBRARIES})

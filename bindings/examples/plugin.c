@@ -6,11 +6,10 @@
 #include <mare_engine.h>
 
 static int run(lua_State *L) {
-    mare_engine *engine = *(mare_engine **)lua_touserdata(L, lua_upvalueindex(1));
-    mare_value value = { 0, 0, 0, NULL, 0, NULL };
-    mare_status status = mare_engine_run(engine, luaL_checkstring(L, 1), "plugin");
-    if (status == MARE_OK) status = mare_engine_result(engine, 0, &value);
-    if (status != MARE_OK) return luaL_error(L, "%s", mare_error_message());
+    mare_engine **engine = lua_touserdata(L, lua_upvalueindex(1));
+    mare_value value;
+    if (mare_engine_evaluate(*engine, luaL_checkstring(L, 1), "plugin", &value) != MARE_OK)
+        return luaL_error(L, "%s", mare_error_message());
     lua_pushnumber(L, value.number);
     return 1;
 }
@@ -20,12 +19,9 @@ static int end(lua_State *L) {
     return 0;
 }
 
-int luaopen_plugin(lua_State *L);
-
 int luaopen_plugin(lua_State *L) {
     mare_engine **engine = lua_newuserdata(L, sizeof *engine);
-    if (mare_engine_create(NULL, engine) != MARE_OK)
-        return luaL_error(L, "%s", mare_error_message());
+    if (mare_engine_create(NULL, engine)) return luaL_error(L, "%s", mare_error_message());
     lua_newtable(L);
     lua_pushcfunction(L, end);
     lua_setfield(L, -2, "__gc");

@@ -37,6 +37,18 @@ static void returns_results(void) {
     CHECK(!strcmp(result(0).data, ""));
 }
 
+static void evaluates(void) {
+    mare_value value;
+    CHECK_OK(mare_engine_evaluate(engine, "return 7, 8", "t", &value));
+    CHECK_NUMBER(value.number, 7);
+    CHECK_OK(mare_engine_evaluate(engine, "", "t", &value));
+    CHECK_NUMBER(value.kind, MARE_VALUE_NIL);
+    value.kind = MARE_VALUE_NUMBER;
+    CHECK_FAILS(mare_engine_evaluate(engine, "error 'sunk'", "t", &value), MARE_ERROR_SCRIPT,
+                "sunk");
+    CHECK_NUMBER(value.kind, MARE_VALUE_NIL);
+}
+
 static void returns_memory_of_lua(void) {
     CHECK_OK(mare_engine_run(engine, "local a = require('ffi').new('float[4]', {1, 2, 3, 4})\n"
                                      "return a, require('ffi').new('int64_t', 7)", "t"));
@@ -322,6 +334,7 @@ static void ends_transfers_with_loans(void) {
 int main(void) {
     CHECK_OK(mare_engine_create(&(mare_engine_desc){ .label = "scripts" }, &engine));
     returns_results();
+    evaluates();
     returns_memory_of_lua();
     returns_tables();
     takes_tables();

@@ -33,9 +33,8 @@ static mare_status ask_program(void *context, const mare_value *arguments, uint6
 }
 
 static double engine_number(mare_engine *engine, const char *text) {
-    mare_value value = { 0 };
-    CHECK_OK(mare_engine_run(engine, text, "guest"));
-    CHECK_OK(mare_engine_result(engine, 0, &value));
+    mare_value value;
+    CHECK_OK(mare_engine_evaluate(engine, text, "guest", &value));
     return value.number;
 }
 
@@ -103,7 +102,10 @@ int main(int argc, char **argv) {
         lua_pushstring(own, argv[1]);
         lua_setglobal(own, "plugin");
         CHECK_NUMBER(own_number("local open = assert(package.loadlib(plugin, 'luaopen_plugin'))\n"
-                                 "return open()('return 6 * 7')"), 42);
+                                 "local run = open()\n"
+                                 "local ok, message = pcall(run, 'error \"of the plugin\"')\n"
+                                 "assert(not ok and message:find('of the plugin'), message)\n"
+                                 "return run('return 6 * 7')"), 42);
     }
     lua_close(own);
     return check_result();

@@ -69,16 +69,15 @@ local function start(environment, script)
     see '\n> *\n'
 end
 
--- Presses Ctrl-D until told() has 'left 0'. A key that comes before the editor
--- has the terminal is lost, and it takes the terminal after the prompt is
--- drawn.
-local function leave_by(press_it, told)
+-- Presses a key until told() has the pattern. One that comes before the editor has the terminal is
+-- lost, and it takes the terminal after the prompt is drawn.
+local function press_until(press_it, told, pattern)
     local started = system.now()
     repeat
         press_it()
         local pressed = system.now()
         repeat
-            if told():find 'left 0' then return true end
+            if told():find(pattern) then return true end
             os.execute 'sleep 0.02'
         until system.now() - pressed > 2
     until system.now() - started > patience
@@ -87,7 +86,12 @@ end
 
 local function leave()
     see '\n> *\n*$'
-    assert.is_true(leave_by(function() press 'C-d' end, screen), 'does not leave')
+    assert.is_true(press_until(function() press 'C-d' end, screen, 'left 0'), 'does not leave')
+end
+
+-- Leaves nothing but the prompt on the screen, so that nothing of before is taken for new.
+local function clear()
+    assert.is_true(press_until(function() press 'C-l' end, screen, '^> *\n*$'), screen())
 end
 
 -- The process of the session, and its terminal.
@@ -100,7 +104,7 @@ end
 -- The key is pressed once `sign` is on the screen, since an earlier one may belong to the line.
 local function time_to_stop(text, sign)
     local session = process()
-    press 'C-l'
+    clear()
     enter(text)
     see(sign)
     local before = pseudo_terminal.processor_seconds(session)
@@ -381,9 +385,9 @@ describe('a terminal', function()
             expect(fd, '\n42\r.*' .. prompt)
             return shown
         end)
-        local left = ok and leave_by(function() say '\4' end, function()
+        local left = ok and press_until(function() say '\4' end, function()
             return files.read(folder .. '/left') or ''
-        end)
+        end, 'left 0')
         C.close(fd)
         os.remove(folder .. '/left')
         assert.is_true(ok, shown)

@@ -43,10 +43,11 @@ extern struct mr_cl_api mr_cl;
 
 mare_status mr_opencl_load(char *loaded, size_t loaded_size);
 
-/* Around calls in which a driver may take the signals that end a process, as PoCL's LLVM does where
- * it begins and where it compiles, to remove its files: its handler lets the next one kill. Threads
- * and processes that the driver starts meanwhile do not get these signals: Ctrl-C would end PoCL's
- * linker, and that PoCL's abort(). `mask` is the thread's own. */
+/* Around calls in which a driver may take signals, as PoCL's LLVM does where it begins and where it
+ * compiles, to remove its files: its handler lets the next SIGINT kill, and virtual machines want
+ * SIGSEGV for themselves. Threads and processes that the driver starts meanwhile do not get those
+ * that come from outside: Ctrl-C would end PoCL's linker, and that PoCL's abort(). `mask` is the
+ * thread's own. */
 void mr_opencl_hold_signals(sigset_t *mask);
 void mr_opencl_release_signals(const sigset_t *mask);
 

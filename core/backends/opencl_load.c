@@ -19,19 +19,21 @@ mare_status mr_opencl_load(char *loaded, size_t loaded_size) {
 
 /* ---- signals ---- */
 
-static const int ends[] = { SIGHUP, SIGINT, SIGTERM };
-enum { END_COUNT = sizeof ends / sizeof *ends };
-static struct sigaction handlers[END_COUNT];
+/* Signals that LLVM takes. SIGFPE stays PoCL's, for kernels that divide whole numbers by zero. */
+static const int taken[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, /* held, too */
+                             SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGSEGV, SIGSYS, SIGXCPU, SIGXFSZ };
+enum { HELD = 6, TAKEN = sizeof taken / sizeof *taken };
+static struct sigaction handlers[TAKEN];
 static int savers;
 static pthread_mutex_t handlers_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void mr_opencl_hold_signals(sigset_t *mask) {
     sigset_t held;
     sigemptyset(&held);
-    for (int k = 0; k < END_COUNT; k++) sigaddset(&held, ends[k]);
+    for (int k = 0; k < HELD; k++) sigaddset(&held, taken[k]);
     pthread_sigmask(SIG_BLOCK, &held, mask);
     pthread_mutex_lock(&handlers_lock);
-    for (int k = 0; k < END_COUNT && savers == 0; k++) sigaction(ends[k], NULL, &handlers[k]);
+    for (int k = 0; k < TAKEN && savers == 0; k++) sigaction(taken[k], NULL, &handlers[k]);
     savers++;
     pthread_mutex_unlock(&handlers_lock);
 }
@@ -39,7 +41,7 @@ void mr_opencl_hold_signals(sigset_t *mask) {
 void mr_opencl_release_signals(const sigset_t *mask) {
     pthread_mutex_lock(&handlers_lock);
     savers--;
-    for (int k = 0; k < END_COUNT && savers == 0; k++) sigaction(ends[k], &handlers[k], NULL);
+    for (int k = 0; k < TAKEN && savers == 0; k++) sigaction(taken[k], &handlers[k], NULL);
     pthread_mutex_unlock(&handlers_lock);
     pthread_sigmask(SIG_SETMASK, mask, NULL);
 }

@@ -19,6 +19,8 @@
  *   Manners   Signals, locale, standard streams and environment of the process stay as they are,
  *             and nothing exits: what a script prints goes to the log, os.exit() ends the script
  *             (mare_engine_exit_code).
+ *   Forks     The child of a fork may use the engine on the thread that forked; its devices are
+ *             gone as mare.h says.
  *   Strings   Names and texts that go in are copied; what comes out is said to be valid until the
  *             next call, which is the next one on that engine.
  */

@@ -245,5 +245,6 @@ extern const mr_backend mr_backend_cuda;
 extern const mr_backend mr_backend_opencl;
 extern const mr_backend mr_backend_cpu;
 extern const mr_backend mr_backend_null;
+extern const mr_backend mr_backend_gone; /* of no name: see backends/gone.c */
 
 #endif

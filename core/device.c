@@ -132,12 +132,22 @@ mare_status mr_device_alive(const mare_device *device) {
                    mr_text_cstr(&device->fault));
 }
 
+static void lose(mare_device *device, const char *fault) {
+    mr_text_format(&device->fault, "%s", fault);
+    atomic_store_explicit(&device->is_lost, true, memory_order_release);
+}
+
+void mr_device_leave(mare_device *device) {
+    if (!device->backend->runs_kernels) return;
+    if (!atomic_load(&device->is_lost)) lose(device, mr_fork_reason);
+    device->backend = &mr_backend_gone;
+}
+
 mare_status mr_device_note(mare_device *device, mare_status status) {
     if (status != MARE_ERROR_LOST) return status;
     pthread_mutex_lock(&device->pool.lock);
     if (!atomic_load(&device->is_lost)) {
-        mr_text_format(&device->fault, "%s", mare_error_message());
-        atomic_store_explicit(&device->is_lost, true, memory_order_release);
+        lose(device, mare_error_message());
         mr_log(MARE_LOG_ERROR, "device '%s' is lost: %s", device->info.name,
                mr_text_cstr(&device->fault));
     }

@@ -219,6 +219,8 @@ mare_status mr_device_pick_stream(mare_device *device, mare_stream *stream, cons
 mare_status mr_device_alive(const mare_device *device);
 /* Returns `status`; the first MARE_ERROR_LOST, with its complete message, marks the device. */
 mare_status mr_device_note(mare_device *device, mare_status status);
+/* Loses it in the child of a fork, if it is a driver's: nothing is said to that from now on. */
+void mr_device_leave(mare_device *device);
 /* A call of the back end on behalf of the user; the rest is what it was for, with a format. */
 #define MR_ON_DEVICE(device, call, ...)                                                    \
     do {                                                                                   \
@@ -247,6 +249,9 @@ bool mr_device_reaches(const mare_device *device, const mare_device *other);
 /* pool.c: the memory of buffers */
 mare_status mr_pool_open(mare_device *device);
 void mr_pool_close(mare_device *device);
+/* Around a fork, in which nobody opens or closes a device. */
+void mr_pool_begin_fork(void);
+void mr_pool_end_fork(bool is_child);
 /* A buffer with memory, whose life is still to begin; and takes one whose life has ended. */
 mare_status mr_pool_take(mare_device *device, uint64_t size, mare_buffer **out);
 void mr_pool_give(mare_buffer *buffer);
@@ -370,6 +375,7 @@ bool mr_compile_wait(mare_program *program, uint64_t timeout_ms);
 bool mr_guard(void (*function)(void *), void *argument);
 
 /* registry.c */
+extern const char mr_fork_reason[];     /* why the child of a fork has no devices */
 const mr_backend *mr_registry_backend(int index);           /* NULL past the end */
 /* NULL if there is none of that name */
 const mr_backend *mr_registry_find(const char *name, size_t size);

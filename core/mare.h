@@ -27,13 +27,13 @@
  *   Order    Work on one stream happens in order; different streams are ordered by events only.
  *            A NULL stream means the device's default stream, which is a stream like any other.
  *            Freed memory outlives the work queued on it.
- *   Threads  Any thread may use any handle. Different objects may be used concurrently, and so
- *            may one device, buffer, program, kernel, stream or event: two threads may queue on
- *            one stream, record, ask and wait for one event. One launch must not be changed or
- *            run by two threads at once, nor one plan; a stream that is recording belongs to one
- *            thread until mare_plan_end. The error message belongs to the calling thread.
- *   Units    Sizes and offsets are bytes, counts are elements, times are milliseconds where the
- *            name says _ms.
+ *   Threads  Any thread may use any handle, and several one at once: two may queue on one stream,
+ *            record, ask and wait for one event. But a launch, a plan, and a stream that records
+ *            one belong to one thread at a time. The error message is that of the calling thread.
+ *   Process  Signals stay the program's; only PoCL takes SIGFPE, for kernels that divide by zero.
+ *            Drivers do not outlive a fork: children of a process that has asked for devices, as by
+ *            counting them, have none but null; handles of others are MARE_ERROR_LOST there.
+ *   Units    Sizes and offsets are bytes, counts are elements, times (_ms) milliseconds.
  *
  * The part between the cdef markers holds no macros and no conditionals: LuaJIT's FFI reads it
  * as it is.

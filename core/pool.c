@@ -385,6 +385,14 @@ mare_status mr_pool_open(mare_device *device) {
     return MARE_OK;
 }
 
+void mr_pool_begin_fork(void) { pthread_mutex_lock(&opened.lock); }
+
+void mr_pool_end_fork(bool is_child) {
+    for (mare_device *each = opened.first; each && is_child; each = each->next_opened)
+        mr_device_leave(each);
+    pthread_mutex_unlock(&opened.lock);
+}
+
 /* The device may be one whose opening failed before it had a pool. */
 void mr_pool_close(mare_device *device) {
     pthread_mutex_lock(&opened.lock);

@@ -1,10 +1,11 @@
-/* registry.c - the back ends there are, and what a device's name means.
+/* registry.c - the back ends there are, what a device's name means, and what a fork leaves of it.
  *
  * A device asked for by name is that device or an error; only "auto" chooses, and never the null
  * back end.
  */
 #include "internal.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,11 +32,43 @@ static void blame_limit(mare_backend_info *info) {
              (unsigned long long)limit.rlim_cur >> 20, (int)sizeof reason - 100, reason);
 }
 
+/* ---- forks ----
+ * A driver's threads are not there in the child of a fork, where its calls wait for them for ever,
+ * from the time on that it was asked for its devices. */
+
+static atomic_bool is_asked, is_forked; /* in this process; in one that it is a fork of */
+static pthread_once_t watched = PTHREAD_ONCE_INIT;
+
+static void begin_child(void) {
+    if (atomic_load(&is_asked)) atomic_store(&is_forked, true);
+    mr_pool_end_fork(true);
+}
+
+static void end_fork(void) { mr_pool_end_fork(false); }
+
+static void watch_forks(void) {
+    (void)pthread_atfork(mr_pool_begin_fork, end_fork, begin_child);
+}
+
+/* A back end that runs kernels is asked, or has gone. */
+static void heed_forks(mare_backend_info *info) {
+    atomic_store(&is_asked, true);
+    pthread_once(&watched, watch_forks);
+    if (!atomic_load(&is_forked) || !info->available) return;
+    info->available = info->device_count = 0;
+    snprintf(info->reason, sizeof info->reason, "%s", mr_fork_reason);
+}
+
+const char mr_fork_reason[] =
+    "this process was forked from one that had asked drivers for their devices, and lacks their "
+    "threads: fork sooner, or start it anew (in Python: 'spawn' of multiprocessing)";
+
 static mare_status probe(const mr_backend *backend, mare_backend_info *out) {
     memset(out, 0, sizeof *out);
     MR_TRY_WITH(backend->probe(out), "back end '%s'", backend->name);
     memcpy(out->name, backend->name, strlen(backend->name) + 1);
-    if (!out->available) blame_limit(out);
+    if (backend->runs_kernels) heed_forks(out);
+    if (!out->available && !atomic_load(&is_forked)) blame_limit(out);
     return MARE_OK;
 }
 
@@ -90,6 +123,10 @@ static mare_status resolve_auto(const mr_backend **backend, int *index) {
         if (info.available && info.device_count > 0) {
             *backend = backends[i];
             *index = preferred_device(backends[i], info.device_count);
+            goto done;
+        }
+        if (!strcmp(info.reason, mr_fork_reason)) {
+            status = mr_fail(MARE_ERROR_UNAVAILABLE, "device 'auto': %s", mr_fork_reason);
             goto done;
         }
         mr_text_format(&reasons, "%s%s: %s", reasons.size ? "; " : "", info.name, info.reason);

@@ -5,7 +5,9 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { CYCLES = 100, OPENINGS = 1000, GROWTH = 1 << 20, THREADS = 4, ROUNDS = 20, COUNT = 1000 };
 
@@ -156,6 +158,43 @@ static void stays_flat(const char *name) {
     CHECK(growth < GROWTH);
 }
 
+/* In the child. A driver would wait there for its threads for ever. */
+static int use_after_fork(mare_device *device, mare_buffer *buffer, const mare_device_info *info) {
+    char byte = 1;
+    mare_device *again = NULL;
+    alarm(20);
+    if (info->runs_kernels) {
+        CHECK_FAILS(mare_buffer_upload(buffer, 0, &byte, 1, NULL), MARE_ERROR_LOST, "forked");
+        CHECK_FAILS(mare_device_open(info->name, &again), MARE_ERROR_UNAVAILABLE, "forked");
+        CHECK_FAILS(mare_device_open("auto", &again), MARE_ERROR_UNAVAILABLE, "forked");
+    } else {
+        CHECK_OK(mare_buffer_upload(buffer, 0, &byte, 1, NULL));
+        CHECK_OK(mare_device_open(info->name, &again));
+    }
+    mare_device_release(again);
+    mare_buffer_release(buffer);
+    mare_device_release(device);
+    fflush(NULL);
+    return check_failures ? 1 : 0;
+}
+
+static void outlives_forks(const mare_device_info *info) {
+    mare_device *device = NULL;
+    mare_buffer *buffer = NULL;
+    int status = 1;
+    if (!CHECK_OK(mare_device_open(info->name, &device))) return;
+    CHECK_OK(mare_buffer_create(device, &(mare_buffer_desc){ .size = 64 }, &buffer));
+    CHECK_OK(mare_buffer_fill(buffer, 0, 64, "\0", 1, NULL));
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) _exit(use_after_fork(device, buffer, info));
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK_OK(mare_buffer_fill(buffer, 0, 64, "\1", 1, NULL));
+    CHECK_OK(mare_device_wait(device));
+    mare_buffer_release(buffer);
+    mare_device_release(device);
+}
+
 static void test(mare_device *device, const mare_device_info *info) {
     bool runs = info->runs_kernels;
     uint64_t before = mare_live_objects();
@@ -169,6 +208,7 @@ static void test(mare_device *device, const mare_device_info *info) {
     serves_threads(device, runs);
     shares_streams_and_events(device);
     drops_recordings(info->name);
+    outlives_forks(info);
     stays_flat(info->name);
 }
 

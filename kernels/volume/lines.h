@@ -61,17 +61,18 @@ MR_FN const MR_GLOBAL real *line_of(const row_source *s) {
 MR_FN void copy_row(row_source *s, MR_LOCAL_PTR real *to) {
     const MR_GLOBAL real *from = line_of(s);
     real sign;
-    MR_UNROLL(FIELDS)
-    for (int k = 0; k < FIELDS; ++k)
-        mr_fetch_askew(to + k * (GROUP * W), from + (mr_index)k * s->plane + s->first, W);
-    if (s->has_ends) {
-        MR_UNROLL(1)
-        for (int k = 0; k < FIELDS; ++k)
-            MR_LANES(l, W)
-                mr_fetch_askew(to + k * (GROUP * W) + l,
-                    from + (mr_index)k * s->plane + column_of(s, l, &sign), 1);
-    }
     s->next = least(s->next + 1, s->last);
+    if (!s->has_ends) {
+        MR_UNROLL(FIELDS)
+        for (int k = 0; k < FIELDS; ++k)
+            mr_fetch_askew(to + k * (GROUP * W), from + (mr_index)k * s->plane + s->first, W);
+        return;
+    }
+    MR_UNROLL(1)
+    for (int k = 0; k < FIELDS; ++k)
+        MR_LANES(l, W)
+            mr_fetch_askew(to + k * (GROUP * W) + l,
+                from + (mr_index)k * s->plane + column_of(s, l, &sign), 1);
 }
 
 #include "traverse/row_ring.h"

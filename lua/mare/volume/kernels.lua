@@ -20,7 +20,8 @@ local reach = constants.REACH
 local shapes = {
     planes = {
         gpu = {
-            float = { { fields = 5, W = 4, GROUP = 64, TEAM = 16, DEPTH = 4, along = 128 },
+            float = { { fields = 1, W = 4, GROUP = 128, TEAM = 16, DEPTH = 8, along = 256 },
+                { fields = 4, W = 4, GROUP = 64, TEAM = 16, DEPTH = 4, along = 128 },
                 { W = 2, GROUP = 64, TEAM = 32, DEPTH = 4, along = 128 } },
             double = { { fields = 5, W = 2, GROUP = 64, TEAM = 32, DEPTH = 4, along = 128 },
                 { W = 1, GROUP = 64, TEAM = 32, DEPTH = 4, along = 128 } },
@@ -30,7 +31,7 @@ local shapes = {
     },
     columns = {
         gpu = {
-            float = { { fields = 1, W = 4, GROUP = 64, DEPTH = 4, along = 256 },
+            float = { { fields = 1, W = 4, GROUP = 64, DEPTH = 8, along = 512 },
                 { fields = 5, W = 2, GROUP = 64, DEPTH = 4, along = 256 },
                 { W = 1, GROUP = 64, DEPTH = 4, along = 256 } },
             double = { W = 1, GROUP = 64, DEPTH = 4, along = 256 },

@@ -6,6 +6,7 @@ local devices = require 'bindings.device'
 local errors = require 'bindings.errors'
 local film = require 'mare.draw.film'
 local files = require 'bindings.files'
+local functions = require 'mare.schemes.functions'
 local image = require 'mare.draw.image'
 local json = require 'dkjson'
 local labels = require 'mare.draw.labels'
@@ -57,7 +58,7 @@ local function open_file(desc, sim)
             scenario_text = script.text,
             arguments = o.words and json.encode(o:words()) or nil,
             device = table.concat(names, ', ') },
-            desc.scheme:parameters()) }
+            desc.scheme:parameters(), functions.attributes(desc)) }
 end
 
 local file = {}

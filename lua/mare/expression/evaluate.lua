@@ -91,7 +91,7 @@ end
 
 -- ---- kernels and their arguments ----
 
-local most_narrow = 2 ^ 31 - 64         -- elements whose numbers are 32-bit integers
+local most_narrow = 2 ^ 31 - 2 ^ 12     -- elements; the last group goes on behind them, in 32 bits
 
 -- Returns a mask with the bits of the leaves that are a single element, if all others have this
 -- shape and lie one element after another; else nil.

@@ -5,6 +5,7 @@
 local bound = require 'bindings.array'
 local errors = require 'bindings.errors'
 local memory = require 'mare.expression.memory'
+local ptx_kernel = require 'mare.dialect.ptx_kernel'
 local reduce_text = require 'mare.expression.reduce_text'
 local source_of = require 'mare.base.source'
 local tables = require 'bindings.tables'
@@ -12,8 +13,8 @@ local text = require 'mare.expression.text'
 local tile_text = require 'mare.expression.tile_text'
 local tree = require 'mare.expression.tree'
 
--- in_brief: whether kernels that wait for memory anyhow are compiled in less time
-local launches = { compiled = 0, run = 0, in_brief = true }
+-- in_ptx: whether kernels of CUDA are written in PTX where they can be
+local launches = { compiled = 0, run = 0, in_ptx = true }
 
 local under = tables.under
 
@@ -74,13 +75,26 @@ function launches.set_memory(kernel, at, version)
     if kernel.is_recorded then memory.stay(version) end
 end
 
+-- Returns the program of a text that NVIDIA's driver assembles, where the kernel can be written in
+-- PTX and the driver takes it: this takes a third of the time of NVRTC, which is not even loaded.
+local function assembled(source, plan, device, desc)
+    desc.width = text.width(plan)
+    local code = desc.is_brief and launches.in_ptx and device.name:find '^cuda:'
+        and os.getenv 'MARE_DEBUG' ~= '1' and ptx_kernel.of(plan, desc)
+    if not code then return nil end
+    local is_taken, program = pcall(launches.program, device, source_of.text(source, 'expression',
+        { math = 'strict', code = code, defines = { MR_BRIEF = 1 } }))
+    return is_taken and program or nil
+end
+
 -- Returns { launch, handle, numbers_at, sizes_at, ... } of a kernel's text.
 local function compile(source, plan, name, device, desc)
     if needs_double(plan) and not device.info.has_double then
         errors.argument('%s computes no doubles: convert to float', device.name)
     end
-    local program = launches.program(device, source_of.text(source, 'expression',
-        { math = 'strict', defines = { MR_BRIEF = desc.is_brief and launches.in_brief or nil } }))
+    local program = assembled(source, plan, device, desc)
+        or launches.program(device, source_of.text(source, 'expression',
+            { math = 'strict', defines = { MR_BRIEF = desc.is_brief and 1 or nil } }))
     launches.compiled = launches.compiled + 1
     local outputs = desc.reductions and #desc.reductions or #plan.types
     local memories = outputs

@@ -15,7 +15,7 @@ local nodes = require 'mare.expression.nodes'
 local straight = {}
 
 local most_leaves, most_operations = 8, 12
-local most_count = 2 ^ 31 - 64
+local most_count = 2 ^ 31 - 2 ^ 12       -- as in evaluate.lua
 local large = 2 ^ 16        -- a launch keeps no memory if its result has more bytes
 
 -- ---- what there is in an expression ----

@@ -156,10 +156,11 @@ launch.each(function(launcher)
     describe(launcher, function()
         if is_long or not going_on[launcher] or #launchers == 1 then
         it('writes the files of one process', function()
+            local count = name:find ',' and 2 or 3      -- a GPU each: with a barrier of these
             local one = flow .. '--t-end 0.15 --out @a.nc --series @as.nc --image @a.png '
                 .. '--film @a.gif --film-every 0.1 --film-width 200'
             good(nil, 1, one)
-            local text = good(launcher, 3, (one:gsub('@a', '@b')))
+            local text = good(launcher, count, (one:gsub('@a', '@b')))
             assert.equal(1, select(2, text:gsub('wrote ', '')), text)
             assert.same(what_is_in '@a.nc', what_is_in '@b.nc')
             assert.same(what_is_in '@as.nc', what_is_in '@bs.nc')
@@ -227,7 +228,7 @@ describe('over ranks', function()
         write('tune.lua', [[
             local mare, device = require 'mare', ...
             -- GPUs march, whose parameter `rows` is, over 6e5 cells a rank and more.
-            local fold = mare.device.open(device).info.kind == 'gpu' and 28 or 1
+            local fold = mare.device.open(device:match '[^,]+').info.kind == 'gpu' and 28 or 1
             local records, env = mare.tune.scenario { scenario = 'kelvin_helmholtz',
                 device = device, options = { nx = 48 * fold, ny = 40 * fold },
                 tune_params = { rows = { 32 } }, iterations = 1, cache = 'tune.json', keep = true,

@@ -133,6 +133,15 @@ local function sum_rows(link, n)
     if link.last then link.last.launches[n]:run() end
 end
 
+-- Waits until other ranks have the sums that were sent. A long message moves on only while its
+-- sender makes calls of MPI. If this rank waited for its device instead, which waits at a barrier
+-- for the rank that wants the message, none of the three would go on.
+local function settle(self)
+    for _, link in ipairs(self.chain) do
+        if link.send then link.send:settle() end
+    end
+end
+
 -- Queues everything. Samples must have been queued before, and the last sums must
 -- have been read.
 function RowSums:take()
@@ -151,6 +160,7 @@ function RowSums:take()
         self.done[k]:record()
         device.stream:flush()
     end
+    settle(self)
 end
 
 -- Waits. Returns a pointer to doubles: sum n of row j is element (n - 1) * ny + j.

@@ -20,8 +20,11 @@ function staged.send(strip, rank, tag, label)
         device = device, label = label, message = new_message('send', host, rank, tag) }, Send)
 end
 
+-- Waits until the other rank has what was started last.
+function Send:settle() self.message:finish(self.label) end
+
 function Send:pack()
-    self.message:finish(self.label)         -- of the last time
+    self:settle()
     pinned.download(self.strip, self.packed, self.host)
 end
 

@@ -95,7 +95,7 @@ typedef struct mr_opencl_device {
     mr_opencl_entry *entry;
     struct mr_cl_context *context;
     bool is_adopted;             /* the context is the program's, retained */
-    struct mr_cl_queue *service; /* first touches and mappings; no stream's work is before them */
+    struct mr_cl_queue *service; /* without times; no stream's work is before what is queued here */
     pthread_mutex_t lock;        /* of the lists */
     struct mr_opencl_stream *streams;
     struct mr_opencl_stream *gone; /* released with work queued, whose end their last event marks */
@@ -107,6 +107,8 @@ typedef struct mr_opencl_stream {
     atomic_ullong queued;     /* commands so far, */
     atomic_ullong recorded;   /* those before the last record, */
     atomic_ullong span;       /* and those between it and the one before */
+    atomic_ullong ended;      /* commands of which the host knows that they have ended */
+    atomic_bool is_lent;      /* the queue is others', too, whose commands nobody counts */
     pthread_mutex_t lock;     /* of the two below */
     struct mr_cl_event *last; /* the event kept last, that of the command of this number */
     uint64_t last_number;
@@ -153,6 +155,17 @@ static inline struct mr_cl_queue *mr_opencl_begin(mr_native stream, mr_opencl_co
                         atomic_load_explicit(&s->span, memory_order_relaxed);
     command->wanted = command->number - expected < KEPT ? &command->event : NULL;
     return s->queue;
+}
+
+/* After a call that has waited for the first `number` commands of a stream. */
+static inline void mr_opencl_note_end(mr_opencl_stream *stream, uint64_t number) {
+    atomic_store_explicit(&stream->ended, number, memory_order_relaxed);
+}
+
+static inline bool mr_opencl_is_idle(mr_opencl_stream *stream) {
+    return !atomic_load_explicit(&stream->is_lent, memory_order_relaxed) &&
+           atomic_load_explicit(&stream->ended, memory_order_relaxed) ==
+               atomic_load_explicit(&stream->queued, memory_order_relaxed);
 }
 
 static inline mare_status mr_opencl_end(const mr_opencl_command *command) {

@@ -50,7 +50,8 @@ mare_status mr_opencl_stream_adopt(mr_native native, void *queue, mr_native *out
         return mr_fail(MARE_ERROR_ARGUMENT, "the given queue is out of order");
     MR_CL_TRY(clRetainCommandQueue, (queue), "the given one");
     mare_status status = mr_opencl_stream_wrap(native.ptr, queue, out);
-    if (status != MARE_OK) mr_cl.clReleaseCommandQueue(queue);
+    if (status == MARE_OK) (void)mr_opencl_stream_native(*out); /* lent from the first */
+    else mr_cl.clReleaseCommandQueue(queue);
     return status;
 }
 
@@ -88,8 +89,10 @@ void *mr_opencl_device_native(mr_native device) {
     return ((const mr_opencl_device *)device.ptr)->context;
 }
 
-void *mr_opencl_stream_native(mr_native stream) {
-    return ((const mr_opencl_stream *)stream.ptr)->queue;
+void *mr_opencl_stream_native(mr_native native) {
+    mr_opencl_stream *stream = native.ptr;
+    atomic_store(&stream->is_lent, true);
+    return stream->queue;
 }
 
 uint64_t mr_opencl_buffer_native(mr_native buffer) {

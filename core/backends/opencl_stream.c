@@ -121,9 +121,12 @@ int32_t mr_opencl_forget_gone(mr_opencl_device *device, bool wait) {
     return code;
 }
 
-mare_status mr_opencl_stream_wait(mr_native native, mr_native stream) {
+mare_status mr_opencl_stream_wait(mr_native native, mr_native stream_native) {
     (void)native;
-    MR_CL_TRY(clFinish, (((mr_opencl_stream *)stream.ptr)->queue), "one stream");
+    mr_opencl_stream *stream = stream_native.ptr;
+    const uint64_t queued = atomic_load(&stream->queued);
+    MR_CL_TRY(clFinish, (stream->queue), "one stream");
+    mr_opencl_note_end(stream, queued);
     return MARE_OK;
 }
 

@@ -79,9 +79,10 @@ MR_FN void copy_row(row_source *s, MR_LOCAL_PTR real *to) {
 
 typedef ring lines;
 #define SOURCE_OF(lines) (lines).source
+typedef mr_quad line_room;
 #define LINES_ROOM (RING / 4 + 1)
 
-MR_FN void open_lines(lines *r, MR_LOCAL_PTR mr_quad *room, row_source s) {
+MR_FN void open_lines(lines *r, MR_LOCAL_PTR line_room *room, row_source s) {
     open_ring(r, (MR_LOCAL_PTR real *)room, s);
 }
 
@@ -101,9 +102,10 @@ MR_FN void load_line(lines *r, cells *q) {
 
 typedef struct lines { row_source source; } lines;
 #define SOURCE_OF(lines) (lines).source
+typedef real line_room;
 #define LINES_ROOM 1
 
-MR_FN void open_lines(lines *r, MR_LOCAL_PTR mr_quad *room, row_source s) { r->source = s; }
+MR_FN void open_lines(lines *r, MR_LOCAL_PTR line_room *room, row_source s) { r->source = s; }
 MR_FN void close_lines(void) {}
 
 MR_FN void load_line(lines *r, cells *q) {

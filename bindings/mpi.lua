@@ -259,16 +259,30 @@ local function pause(self, tries)
     end
 end
 
+-- Says once that a wait has become long, whose end may never come: late(what, seconds), where
+-- somebody has set it. since: when the wait was looked at first, if it was, or false if that has
+-- been said. Returns the next `since`.
+local function tell_late(self, what, since)
+    local now = system.now()
+    if since == false then return false end
+    if now - (since or now) < self.patience then return since or now end
+    if self.late then self.late(what, self.patience) end
+    return false
+end
+
+World.patience = 60         -- seconds
+
 -- Waits for a request, at most so many seconds if they are given. Returns whether it is done. what:
 -- the call, for the message of a failure.
 function World:wait(list, what, seconds)
     local start = seconds and system.now()
     for _, made in ipairs(list) do
-        local tries = 0
+        local tries, since = 0, nil
         repeat
             check(self, self.library.MPI_Test(made.request, self.flag, self.status), what)
             tries = tries + 1
             if self.flag[0] == 0 then pause(self, tries) end
+            if tries % 1024 == 0 then since = tell_late(self, what, since) end
             if start and self.flag[0] == 0 and system.now() - start > seconds then return false end
         until self.flag[0] ~= 0
         self.pending[made] = nil

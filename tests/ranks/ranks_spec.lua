@@ -162,11 +162,14 @@ launch.each(function(launcher)
             end
         end)
 
-        it('lets a rank be busy for longer than it may be silent', function()
+        it('lets a rank be busy for longer than it may be silent, and says who waits', function()
             local text, status = run(launcher, 2, "local ranks = require 'mare'.ranks "
+                .. "require 'mare.ranks.process'.world.patience = 3 "
                 .. "if ranks.rank == 0 then os.execute 'sleep 6' end ranks.barrier()", '',
                 'MARE_RANK_TIMEOUT=4')
             assert.equal(0, status, text)
+            says(text, 'rank 1 (', 'waits for more than 3 s: ranks.barrier: from rank 0')
+            assert.equal(1, select(2, text:gsub('waits for', '')), text)
         end)
 
         it('refuses the library of another MPI', function()

@@ -16,6 +16,7 @@
 
 local boxes = require 'mare.ranks.boxes'
 local errors = require 'bindings.errors'
+local events = require 'mare.base.events'
 local heart = require 'mare.ranks.heart'
 local here = require 'mare.ranks.here'
 local home = require 'bindings.home'
@@ -194,6 +195,13 @@ local function find_places()
     speaker.choose(ranks.rank, all)
 end
 
+-- Tells what this rank waits for, if that takes long: a session waits for its user.
+local function tell_late(what, seconds)
+    if what:find '^ranks%.session' then return end
+    events.tell('log', { level = 'warn', message = ('waits for more than %g s: %s'):format(seconds,
+        what) })
+end
+
 -- Lets the rooms above know of the others.
 local function settle_here()
     for _, name in ipairs { 'rank', 'size', 'local_rank', 'local_size' } do
@@ -220,6 +228,7 @@ end
 find_places()
 if ranks.size > 1 then
     process.introduce(ranks.name())
+    world.late = tell_late
     if ranks.local_size > places.cores() then world:give_cores() end
     if ranks.local_size > 1 then world:take_turns() end
     settle_here()

@@ -49,6 +49,7 @@ end
 local cases = {
     { 'fft', { 3, 64 }, true },
     { 'ifft', { 2, 256 }, true, { norm = 'ortho' } },
+    { 'fft', { 2, 4096 }, true },
     { 'fft', { 60, 5 }, true, { axes = 0 } },
     { 'fft', { 2, 8, 3 }, true, { axes = 1, n = 13 }, 'double' },
     { 'fft2', { 4, 12, 10 }, true, { norm = 'forward' } },

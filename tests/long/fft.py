@@ -12,10 +12,10 @@ def error(a, b):
 
 with open(sys.argv[1], "rb") as data:
     for line in open(sys.argv[2]):
-        n, kind, allowed = line.split()
-        n = int(n)
-        x = np.fromfile(data, np.complex64, n)
-        y = np.fromfile(data, np.complex64, n)
+        count, n, kind, allowed = line.split()
+        count, n = int(count), int(n)
+        x = np.fromfile(data, np.complex64, count * n).reshape(count, n)
+        y = np.fromfile(data, np.complex64, count * n).reshape(count, n)
         unit = 2.0**-24 * max(1.0, np.log2(n)) ** 0.5
         found = error(y, np.fft.fft(x.astype(complex))) / unit
         print(f"{kind} {n} {found:.4f} {allowed}")

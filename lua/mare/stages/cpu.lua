@@ -25,11 +25,25 @@ local function declared(w, name, value)
     return { re = points.real(name .. '_re'), im = points.real(name .. '_im') }
 end
 
--- Writes a butterfly of r points. places: from(k) and to(k), the texts of where point k stands
--- before and after; roots: by k, what point k is multiplied by, where that is not 1
-local function butterfly(w, from, to, r, places, roots)
+-- Returns how a stage reads points in private memory: get(at).
+local function getter(arrays)
+    return function(at) return points.get(arrays, at) end
+end
+
+-- Returns how a stage writes points in private memory: put(at, re, im), of texts.
+local function putter(w, arrays)
+    return function(at, re, im)
+        w:line('%s[%s] = %s;', arrays.re, at, re)
+        w:line('%s[%s] = %s;', arrays.im, at, im)
+    end
+end
+
+-- Writes a butterfly of r points. get, put: as those of getter and putter; places: from(k) and
+-- to(k), the texts of where point k stands before and after; roots: by k, what point k is
+-- multiplied by, where that is not 1
+local function butterfly(w, get, put, r, places, roots)
     local x = {}
-    for k = 0, r - 1 do x[k + 1] = declared(w, 'x' .. k, points.get(from, places.from(k))) end
+    for k = 0, r - 1 do x[k + 1] = declared(w, 'x' .. k, get(places.from(k))) end
     local y, values = butterflies.transform(x, r), {}
     for k = 0, r - 1 do
         local v = y[k + 1]
@@ -37,10 +51,7 @@ local function butterfly(w, from, to, r, places, roots)
         values[2 * k + 1], values[2 * k + 2] = v.re, v.im
     end
     local texts = { w:values(values) }
-    for k = 0, r - 1 do
-        w:line('%s[%s] = %s;', to.re, places.to(k), texts[2 * k + 1])
-        w:line('%s[%s] = %s;', to.im, places.to(k), texts[2 * k + 2])
-    end
+    for k = 0, r - 1 do put(places.to(k), texts[2 * k + 1], texts[2 * k + 2]) end
 end
 
 -- Declares the roots of butterfly p, and returns them by the number of the point.
@@ -53,11 +64,11 @@ local function write_roots(w, d, section, r, m)
 end
 
 -- Writes a stage in which neighbours with the same roots fill vectors.
-local function write_wide(w, d, section, from, to, r, m, s)
+local function write_wide(w, d, section, get, put, r, m, s)
     w:open(('for (int p = 0; p < %d; ++p)'):format(m))
     local roots = write_roots(w, d, section, r, m)
     w:open(('MR_LANES(q, %d)'):format(s))
-    butterfly(w, from, to, r, {
+    butterfly(w, get, put, r, {
         from = function(k) return ('(p + %d) * %d + q'):format(m * k, s) end,
         to = function(k) return ('(p * %d + %d) * %d + q'):format(r, k, s) end,
     }, roots)
@@ -66,11 +77,11 @@ local function write_wide(w, d, section, from, to, r, m, s)
 end
 
 -- Writes a stage with too few such neighbours: vectors are of all butterflies, t = p s + q.
-local function write_narrow(w, d, section, from, to, r, m, s)
+local function write_narrow(w, d, section, get, put, r, m, s)
     w:open(('MR_LANES(t, %d)'):format(m * s))
     w:line('int p = t / %d;', s)
     local roots = write_roots(w, d, section, r, m)
-    butterfly(w, from, to, r, {
+    butterfly(w, get, put, r, {
         from = function(k) return ('t + %d'):format(m * k * s) end,
         to = function(k) return ('t + p * %d + %d'):format((r - 1) * s, k * s) end,
     }, roots)
@@ -79,13 +90,59 @@ end
 
 local a, b = { re = 'a_re', im = 'a_im' }, { re = 'b_re', im = 'b_im' }
 
+-- Declares where the row of the tile is in an array. level: 'in' or 'out'
+local function write_row(w, d, level)
+    w:line('%s inner = first, %s_at = %s_first + inner * %s_inner;', d.index, level, level, level)
+    w:line('%s batch = %s;', d.index, d.batch or 'inner + rest * inners')
+end
+
+local least_merged = 2 ^ 15     -- bytes of a row whose ends are merged with stages
+
+-- Whether stages load and store an end of rows that are larger than the first cache, where a loop
+-- more takes as long as a stage. Functions of scripts would be written out for each point of a
+-- butterfly.
+local function is_merged(d, own)
+    return d.width == 1 and not d.convolution and not own.f and #d.radices > 1
+        and 2 * d.points * (d.real == 'double' and 8 or 4) >= least_merged
+end
+
+local function loads_first(d) return is_merged(d, d.load) end
+
+local function stores_last(d)
+    local kind = d.store.kind
+    return is_merged(d, d.store) and (kind == 'plain' or kind == 'real' or kind == 'pairs')
+end
+
+-- Returns how the first stage reads points: get(at).
+local function loader(w, d)
+    write_row(w, d, 'in')
+    return function(at) return ends.load(d, ('(%s)'):format(at)) end
+end
+
+-- Returns how the last stage writes numbers: put(at, re, im).
+local function storer(w, d)
+    write_row(w, d, 'out')
+    return function(at, re, im)
+        w:open '/* a number */'
+        w:line('real y_re = %s, y_im = %s;', re, im)
+        ends.store(w, d, ('(%s)'):format(at), { re = points.real 'y_re', im = points.real 'y_im' })
+        w:close()
+    end
+end
+
 -- Writes a transform of all points. Returns the arrays that they are in then, and the others.
-local function write_stages(w, d, prefix, radices, from, to)
+-- is_alone: whether the ends of the array belong to it
+local function write_stages(w, d, prefix, radices, from, to, is_alone)
     local left, s = d.points, d.width
     for stage, r in ipairs(radices) do
         local m = left / r
         local write = (s >= vector or m == 1) and write_wide or write_narrow
-        write(w, d, prefix .. stage, from, to, r, m, s)
+        w:open '/* a stage */'
+        local get = is_alone and stage == 1 and loads_first(d) and loader(w, d) or getter(from)
+        local put = is_alone and stage == #radices and stores_last(d) and storer(w, d)
+            or putter(w, to)
+        write(w, d, prefix .. stage, get, put, r, m, s)
+        w:close()
         from, to, left, s = to, from, m, s * r
     end
     return from, to
@@ -106,9 +163,7 @@ local function each(w, d, name, count, unit, body)
     end
     w:open(('/* points %s the array */'):format(name))
     if d.width == 1 then
-        w:line('%s inner = first, %s_at = %s_first + inner * %s_inner;', d.index, level, level,
-            level)
-        w:line('%s batch = %s;', d.index, d.batch or 'inner + rest * inners')
+        write_row(w, d, level)
         w:open(('MR_LANES(k, %s)'):format(count))
         body 'k'
         w:close()
@@ -261,10 +316,10 @@ function cpu.text(d)
         w:line('%s %s_first = %s_0 + mid * %s_mid + outer * %s_outer;', d.index, end_, end_, end_,
             end_)
     end
-    write_load(w, d)
-    local from, to = write_stages(w, d, 'stage', d.radices, a, b)
+    if not loads_first(d) then write_load(w, d) end
+    local from, to = write_stages(w, d, 'stage', d.radices, a, b, true)
     if d.convolution then from = write_convolution(w, d, from, to) end
-    write_store(w, d, from)
+    if not stores_last(d) then write_store(w, d, from) end
     w:close()
     w:close()
     return w:text()

@@ -393,6 +393,18 @@ local function is_narrow(step, from)
         and step.n > groups.limits.most_of_columns and axis.is_long(from.device, step.real, step.n)
 end
 
+-- Whether two kernels do a step of an array whose elements lie one after another. They go over one
+-- array, not two, if its result is not stored where it comes from.
+function axis.is_in_two(device, step)
+    if device.is_null or step.kind ~= 'complex' or step.crossed
+        or not axis.is_long(device, step.real, step.n) then
+        return false
+    end
+    local is_several = not axis.is_short(device, step.real, step.kind, step.n)
+        or is_narrow(step, { device = device, shape = step.from })
+    return is_several and #factors.split(step.n, most_of_long(device, step.real)) == 2
+end
+
 -- Runs a step that is direct. new_complex: a function that returns a complex leaf of the shape of
 -- `to`
 function axis.run(step, from, to, new_complex)

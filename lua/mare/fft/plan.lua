@@ -219,6 +219,18 @@ local function check_halves(desc, steps, result)
     check(result, steps[#steps])
 end
 
+-- Marks the last step but the first that is not to be done in place, as is_apart, and those before
+-- it, whose results are not the whole one's, as is_before.
+local function mark_apart(device, steps)
+    for k = #steps, 2, -1 do
+        if axis.is_in_two(device, steps[k]) then
+            steps[k].is_apart = true
+            for j = 1, k - 1 do steps[j].is_before = true end
+            return
+        end
+    end
+end
+
 local inverses = { ifft = true, irfft = true, filter = true }
 
 -- Checks what a description says of the numbers and axes. Returns the axes, counted from 1, the
@@ -253,6 +265,7 @@ function plan.of(desc)
     last.scale = share.scale or scale
     steps[1].load, last.store = desc.load, desc.store or last.store
     axis.cross(desc.device, steps)
+    mark_apart(desc.device, steps)
     local result = stored_type(what, desc, own, real)
     check_halves(desc, steps, result)
     local by_library = library.of({ what = what, backend = desc.backend, transform = transform,
@@ -297,10 +310,10 @@ end
 
 -- Returns the leaf for the result of a step. into: nil, or that of the whole result
 local function leaf_of(self, step, from, is_own, type, into)
-    if into and into.shape == step.to and into.type == type then
+    if into and not step.is_before and into.shape == step.to and into.type == type then
         into.refs = into.refs + 1
         return into
-    elseif is_own and step.from == step.to and type == from.type then
+    elseif is_own and not step.is_apart and step.from == step.to and type == from.type then
         from.refs = from.refs + 1
         return from
     end

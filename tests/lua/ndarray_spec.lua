@@ -71,6 +71,12 @@ describe('an array', function()
         assert.same({ 1, 9, 3, 4 }, buffer:totable())
         assert.equal(3, a:at(1, 0))
         assert.same({ 1, 9, 3, 4 }, a:buffer():totable())
+        -- A kernel cannot load two doubles at once where no 16 bytes begin.
+        local odd = mare.array(buffer:view(1))
+        assert.truthy((odd + 1):source():find 'rows')
+        assert.is_nil((mare.array(buffer:view(2)) + 1):source():find 'rows')
+        odd:assign(odd * 2)
+        assert.same({ 1, 18, 6, 8 }, buffer:totable())
     end)
 
     it('is made of nothing', function()

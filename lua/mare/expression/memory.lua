@@ -19,10 +19,13 @@ function memory.new(device, type, count)
         count = count, bytes = bytes, refs = 0, readers = 0, moved = false }
 end
 
--- Returns a version that is the memory of a buffer.
+-- Returns a version that is the memory of a buffer. is_odd: kernels cannot load several of its
+-- elements at once, since it does not begin where 16 bytes do
 function memory.of_buffer(buffer, type)
-    return { cell = bound.share(buffer), type = type, device = buffer.device,
+    local version = { cell = bound.share(buffer), type = type, device = buffer.device,
         count = buffer.size / type.size, bytes = 0, refs = 0, readers = 0, moved = false }
+    if not bound.is_aligned(version.cell, 16) then version.is_odd = true end
+    return version
 end
 
 -- Lets a version stay where it is from now on: others write or read its memory, too.

@@ -9,7 +9,7 @@
 --                    their numbers 0, 1, 2, ...
 --       offset       of a leaf: its first element in the version
 --       strides      of a leaf: elements from one to the next along each axis, or
---                    false if they lie one after another
+--                    false if they lie one after another in memory that is not odd
 --       structure    of straight.lua; its computed_in is the type that the operands
 --                    of an operation are converted to
 --       refs         handles and operations that hold it
@@ -19,12 +19,14 @@
 -- hundred bytes where a node holds gigabytes of a device.
 
 local memory = require 'mare.expression.memory'
+local layouts = require 'mare.expression.strides'
 
 local nodes = {}
 
 -- Returns a leaf that shows a version.
 function nodes.leaf(version, type, shape, offset, strides)
     version.refs = version.refs + 1
+    if version.is_odd then strides = strides or layouts.dense(shape) end
     return { op = false, shape = shape, type = type, device = version.device, size = 1, leaves = 1,
         version = version, offset = offset, strides = strides, refs = 0, held = 0, mark = 0,
         index = 0, used = 0, used_by = false, structure = type.structure }

@@ -19,10 +19,11 @@ local o = mare.options {
     { name = 'seconds', type = 'number', default = 1, range = { 0.1, 60 },
       help = 'seconds of each measurement of energy' },
     { name = 'table', default = 'tuning_sweep.csv', type = 'path', writes = 'file',
-      help = 'file for the results' },
+      help = "file for the results, or 'none'" },
     { name = 'from', type = 'string', help = 'draw the results in such files, a.csv,b.csv, without '
       .. 'measuring; of several devices also how far the best blocks of each carry' },
-    { name = 'image', default = 'tuning_sweep.png', type = 'path', writes = 'png' },
+    { name = 'image', default = 'tuning_sweep.png', type = 'path', writes = 'png',
+      help = "PNG file to draw, or 'none'" },
     { name = 'cache', type = 'path', help = 'folder of files to continue from, one per scheme' },
     { name = 'quiet', default = false, help = 'print nothing' },
     { name = 'keep', default = false, help = 'keep the fastest shapes for later runs' },
@@ -66,7 +67,7 @@ local params = {
 local function add(rows, row)
     rows[#rows + 1] = row
     is_any = is_any or row.mcells_per_second
-    if is_any then mare.tune.sweep.write(o.table, rows) end
+    if is_any and o.table then mare.tune.sweep.write(o.table, rows) end
 end
 
 local function measure(case, rows)

@@ -1,12 +1,13 @@
 -- fft.lua - the tables and figures of Fritzenwallner's thesis (2023), chapters 2 and 4, on this
--- device: times of single transforms of real numbers by length, of batches, of all lengths with
--- small factors and primes, of two dimensions, with a window, errors by precision, and the kernels
--- of a filtered picture.
+-- device: times of single transforms of real numbers by length, of batches, of lengths with small
+-- factors and of primes, of two dimensions, with a window, errors by precision, and the kernels of
+-- a filtered picture.
 --     mare tests/bench/fft.lua [DEVICE [IMAGE [PART...]]]
 --     mare tests/bench/fft.lua table FILE...
 -- Where cuFFT is, it is measured in turn; fft_peers.py measures SciPy, MKL or FFTW. IMAGE (fft.png;
--- none): the times by length. PART: lengths, batches, factors, squares, window, errors, exact,
--- picture. The table is made of files with the records.
+-- none): the times by length, of `lengths` or `sizes`. PART: lengths, batches, factors, squares,
+-- window, errors, exact, picture, which are the default; sizes, which are 160 plans. The table is
+-- made of files with the records.
 
 local cufft = require 'bindings.cufft'
 local devices = require 'bindings.device'
@@ -28,7 +29,16 @@ local m = mare.fft.maths
 
 -- ---- measuring ----
 
-local curves = {}       -- by label: { x, y }, for the picture
+local curves = {}       -- { x, y, label }, also by label, for the picture
+
+local function add_point(label, x, seconds)
+    if not curves[label] then
+        curves[label] = { x = {}, y = {}, label = label }
+        curves[#curves + 1] = curves[label]
+    end
+    table.insert(curves[label].x, x)
+    table.insert(curves[label].y, 1e6 * seconds)
+end
 
 local function write(name, peer, times, row)
     record.write(device, { benchmark = 'fft', transform = name, peer = peer, seconds = times[1],
@@ -52,14 +62,27 @@ local function measure(name, desc, curve)
         local times = time(function() plan(x, { out = y }) end)
         local peer = backend == 'cufft' and 'cufft' or nil
         write(name, peer, times)
-        if curve then
-            local label = (peer or 'Mare') .. ', ' .. desc.type
-            curves[label] = curves[label] or { x = {}, y = {}, label = label }
-            table.insert(curves[label].x, curve)
-            table.insert(curves[label].y, 1e6 * times[1])
-        end
+        if curve then add_point((peer or 'Mare') .. ', ' .. desc.type, curve, times[1]) end
     end
     collectgarbage()
+end
+
+-- Measures one of many that are queued at once, so that the time of the host does not count.
+-- Returns its seconds.
+local function measure_queued(name, desc)
+    local x, count = numbers(desc.type, desc.shape), record.few(20, 2)
+    local plan = mare.fft.plan { shape = desc.shape, type = desc.type, device = device,
+        transform = 'rfft' }
+    local y = plan(x)
+    local all = device.stream:record(function()
+        for _ = 1, count do plan(x, { out = y }) end
+    end)
+    local times = time(function() all:run() end)
+    for k = 1, 3 do times[k] = times[k] / count end
+    write(name .. ', queued', nil, times)
+    all:release()
+    collectgarbage()
+    return times[1]
 end
 
 local types = has_double and { 'float', 'double' } or { 'float' }
@@ -78,11 +101,26 @@ function parts.lengths()
     end
 end
 
+-- The counts around multiples of the multiprocessors.
+local function crowded()
+    local counts, units = {}, device.info.compute_units
+    for _, times in ipairs(record.few({ 1, 2, 4, 6, 8, 12, 16 }, {})) do
+        counts[#counts + 1], counts[#counts + 2] = units * times, units * times + 1
+    end
+    return counts
+end
+
 -- Figures 4.5 to 4.7: transforms of 1024 points.
 function parts.batches()
     for _, type in ipairs(types) do
         for _, count in ipairs(record.few({ 1, 10, 50, 92, 93, 200, 400, 800 }, { 2 })) do
-            measure(('%s, %d of 1024'):format(type, count), { type = type,
+            local name, desc = ('%s, %d of 1024'):format(type, count),
+                { type = type, shape = { count, 1024 } }
+            measure(name, desc)
+            measure_queued(name, desc)
+        end
+        for _, count in ipairs(crowded()) do
+            measure_queued(('%s, %d of 1024'):format(type, count), { type = type,
                 shape = { count, 1024 } })
         end
     end
@@ -94,6 +132,29 @@ function parts.factors()
         1511, 2039, 2053, 3067, 4093 }, { 1029 })) do
         measure(('%s, 92 of %d'):format(types[#types], n), { type = types[#types],
             shape = { 92, n } })
+    end
+end
+
+local function largest_factor(n)
+    local factor = 2
+    while factor * factor <= n do
+        if n % factor == 0 then n = n / factor else factor = factor + 1 end
+    end
+    return n
+end
+
+-- Figure 4.8 in full: 92 of each length from 1024 to 4096 without a factor over 7, and of every
+-- eighth prime.
+function parts.sizes()
+    local primes = 0
+    for n = 1024, record.few(4096, 1031) do
+        local factor = largest_factor(n)
+        if factor == n then primes = primes + 1 end
+        if factor <= 7 or factor == n and primes % 8 == 1 then
+            local seconds = measure_queued(('%s, 92 of %d'):format(types[#types], n),
+                { type = types[#types], shape = { 92, n } })
+            add_point(factor == n and 'primes' or 'largest factor ' .. factor, n, seconds)
+        end
     end
 end
 
@@ -196,16 +257,12 @@ local order = { 'lengths', 'batches', 'factors', 'squares', 'window', 'errors', 
     'picture' }
 for _, part in ipairs(#arg > 2 and { unpack(arg, 3) } or order) do
     if not parts[part] then
-        error(("fft: part '%s' (allowed: %s)"):format(part, table.concat(order, ', ')), 0)
+        error(("fft: part '%s' (allowed: %s, sizes)"):format(part, table.concat(order, ', ')), 0)
     end
     parts[part]()
 end
 
-if image ~= 'none' and next(curves) then
-    local list = {}
-    for _, label in ipairs { 'Mare, float', 'cufft, float', 'Mare, double', 'cufft, double' } do
-        list[#list + 1] = curves[label]
-    end
+if image ~= 'none' and curves[1] then
     mare.image.lines { path = image, title = 'Transforms of real numbers, ' .. device.info.model,
-        xlabel = 'points', ylabel = 'us', xlog = true, ylog = true, series = list }
+        xlabel = 'points', ylabel = 'us', xlog = true, ylog = true, series = curves }
 end

@@ -205,8 +205,9 @@ local function panels_of(entry, widths, heights)
 end
 
 -- Draws heat maps into a PNG file: for each scheme a row with speed, power and
--- cells per joule, the best value framed.
+-- cells per joule, the best value framed. path nil: does nothing.
 function sweep.picture(path, rows)
+    if not path then return end
     local widths, heights, list = values_of(rows, 'width'), values_of(rows, 'height'), {}
     for k, entry in ipairs(by_scheme(rows)) do list[k] = panels_of(entry, widths, heights) end
     local function texts(numbers)

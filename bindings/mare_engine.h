@@ -15,7 +15,8 @@
  *   Threads   An engine belongs to the thread that created it; a call from another one is
  *             MARE_ERROR_ARGUMENT and does nothing. Only mare_engine_interrupt and
  *             mare_engine_log_next may be called from anywhere. Any number of engines may live in
- *             as many threads, or in one. A C function must not call the engine that calls it.
+ *             as many threads, or in one; 128 KiB of stack suffice. A C function must not call the
+ *             engine that calls it.
  *   Manners   Signals, locale, standard streams and environment of the process stay as they are,
  *             and nothing exits: what a script prints goes to the log, os.exit() ends the script
  *             (mare_engine_exit_code).

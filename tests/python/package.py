@@ -144,12 +144,14 @@ class Lua(unittest.TestCase):
         with self.assertRaises(mare.Error) as caught:
             mare.lua('error "no"')
         self.assertEqual('MARE_ERROR_SCRIPT', caught.exception.status)
+        self.assertIn('lua:1: no', str(caught.exception))
         for text, word in (('1 +', 'lua'), ('mare.grid { nx = 0 }', 'nx'),
                            ('mare.no_such_name', 'no_such_name')):
             with self.assertRaises(mare.Error) as caught:
                 mare.lua(text)
             self.assertIn(word, str(caught.exception))
         self.assertEqual(2, mare.lua('1 + 1'))
+        self.assertEqual(mare.lua('mare.version'), mare.__version__)
 
     def test_objects(self):
         grid = mare.grid(nx=8, ny=4, x=[0, 1], y=[0, 1])

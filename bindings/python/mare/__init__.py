@@ -70,6 +70,8 @@ def version() -> str:
 
 
 def __getattr__(name: str) -> Any:
+    if name == '__version__':
+        return version()
     if name.startswith('_'):
         raise AttributeError(name)
     if name in ('array_api', 'array_api_fft', 'array_api_linalg'):

@@ -104,13 +104,15 @@ end
 
 -- ---- calls ----
 
--- Runs a text, to which the arguments are `...`.
+-- Runs a text, to which the arguments are `...`. What an expression gives is no tail call's, in
+-- which an error would have no line.
 function python.run(text, name, ...)
-    local chunk, problem = loadstring('return ' .. text, name)
+    local chunk, problem = loadstring('return nil, ' .. text, name)
+    local first = chunk and 2 or 1
     if not chunk then chunk, problem = loadstring(text, name) end
     if not chunk then errors.argument('%s', problem) end
     local values, count = arguments(...)
-    return results(chunk(unpack(values, 1, count)))
+    return results(select(first, chunk(unpack(values, 1, count))))
 end
 
 -- Whether the functions of a table are called without it: those of a module.

@@ -1,7 +1,7 @@
 -- sample.lua - how much of a long test the suite does. sample(list, count) gives `count` entries,
--- drawn by MARE_TEST_SEED (1), whatever other files have drawn; sample(often, few) gives few, of
--- numbers or whatever is no list, and of lists where few is one. With MARE_TESTS=long, which
--- tests/long/run sets, they give the whole list, and often.
+-- drawn by MARE_TEST_SEED (1; in tests/run by the commit), whatever other files have drawn;
+-- sample(often, few) gives few, of numbers or whatever is no list, and of lists where few is one.
+-- With MARE_TESTS=long, which tests/long/run sets, they give the whole list, and often.
 
 local random = require 'mare.base.random'
 

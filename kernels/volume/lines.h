@@ -156,7 +156,12 @@ MR_FN void store_line(MR_GLOBAL real *to, mr_index plane, const cells *q, int lo
     for (int k = 0; k < FIELDS; ++k)
         for (int l = low; l < high; ++l) to[k * plane + l] = q->field[k][l];
 #else
-    if (are_wide) MR_LANES(k, FIELDS) mr_store_lanes(to + k * plane, q->field[k], W);
-    else store_own(to, plane, q, low, high);
+    int all = are_wide || high - low == W;
+    MR_LANES(k, FIELDS) {
+        if (all) mr_store_lanes(to + k * plane, q->field[k], W);
+        MR_LANES(l, W)
+            if (W > 1 && l % 2 == 0 && !all && low <= l && l < high)
+                mr_store_lanes(to + k * plane + l, q->field[k] + l, 2);
+    }
 #endif
 }

@@ -249,7 +249,7 @@ end
 -- Describes a pass. pass: { n, done, rest, is_first, is_last }
 local function describe(step, from, to, pass, levels, own, other)
     local d = { n = pass.n, is_inverse = step.is_inverse, real = step.real,
-        many = step.many, is_of_columns = step.is_of_columns,
+        many = step.many, is_of_columns = step.is_of_columns, is_rest = step.crossed ~= nil,
         numbers = step.numbers, load = { kind = 'plain', type = from.type },
         store = { kind = 'plain', type = to.type } }
     local lists, at, batch = with_done(levels, pass, other)

@@ -20,6 +20,7 @@
 --     crossed      how many rows a group transforms and then the columns through these, of
 --                  crossed_of points in all; is_ahead: whether groups stay, and the next rows
 --                  come while the last ones are transformed
+--     is_rest      whether they are columns behind crossed rows
 --     is_whole     whether every tile has as many transforms as the width says
 --     depth        of the levels, up to 3: those behind have one transform each
 --     is_inverse; real: 'float' or 'double'; index: the type of places in arrays

@@ -14,8 +14,13 @@ local gpu = {}
 
 -- ---- stages ----
 
+-- Whether each work-item has, behind a last stage, with every point k point n - k, too.
+local function is_mirrored(d, stage)
+    return d.store.kind == 'split' and not d.convolution and stage.count % (2 * d.items) == 0
+end
+
 -- Returns a list of the stages: { r, m, s as in cpu.lua, count: of the butterflies of a transform,
--- rounds: butterflies of a work-item, at most }.
+-- rounds: butterflies of a work-item, at most; is_mirrored: of the last one }.
 local function stages_of(d, radices)
     local list, left, s = {}, d.points, 1
     for k, r in ipairs(radices) do
@@ -23,7 +28,18 @@ local function stages_of(d, radices)
         list[k] = { r = r, m = left / r, s = s, count = count, rounds = math.ceil(count / d.items) }
         left, s = left / r, s * r
     end
+    list[#list].is_mirrored = is_mirrored(d, list[#list])
     return list
+end
+
+-- Returns the text of the number of butterfly u of a work-item. Where they are mirrored, butterfly
+-- b of the first half has in the second half that of number count - b, which has points n - k; but
+-- butterfly 0, whose points k and n - k are its own, has the middle one, of which the same is true.
+local function butterfly_text(d, stage, u)
+    local half = stage.rounds / 2
+    if not stage.is_mirrored or u < half then return ('item + %d'):format(u * d.items) end
+    local text = ('%d - item'):format(stage.count - (u - half) * d.items)
+    return u == half and ('item == 0 ? %d : %s'):format(stage.count / 2, text) or text
 end
 
 -- Writes for each butterfly of a work-item what body(u) writes: u is its number, from 0, among
@@ -33,7 +49,7 @@ local function each(w, d, stage, body)
         local is_whole = (u + 1) * d.items <= stage.count
         w:open(is_whole and '/* a butterfly */' or ('if (item + %d < %d)'):format(u * d.items,
             stage.count))
-        w:line('int b = item + %d;', u * d.items)
+        w:line('int b = %s;', butterfly_text(d, stage, u))
         body(u)
         w:close()
     end
@@ -469,6 +485,40 @@ local function write_split(w, d, stage, arrays)
     w:close()
 end
 
+-- Writes the numbers k and n - k of points k and n - k that a work-item has, see butterfly_text.
+-- Work-item 0 has the middle number, too.
+local function write_mirrored(w, d, stage, arrays)
+    local half, r = stage.rounds / 2, stage.r
+    local function store(u, k)
+        local other = (u + half) % stage.rounds
+        local far = other * r + r - 1 - k
+        local own = u * r + (u == 0 and -k % r or r - 1 - k)
+        local value = points.get(arrays, far)
+        if u % half == 0 then
+            w:line('real far_re = item == 0 ? %s[%d] : %s[%d];', arrays.re, own, arrays.re,
+                far)
+            w:line('real far_im = item == 0 ? %s[%d] : %s[%d];', arrays.im, own, arrays.im,
+                far)
+            value = { re = points.real 'far_re', im = points.real 'far_im' }
+        end
+        ends.store_split(w, d, 'k', points.get(arrays, u * r + k), value, ('(%d - k)'):format(d.n))
+    end
+    w:open 'if (is_inside)'
+    each(w, d, stage, function(u)
+        for k = 0, (u < half and math.ceil or math.floor)(r / 2) - 1 do
+            w:open '/* a pair */'
+            w:line('int k = b + %d;', k * stage.s)
+            store(u, k)
+            w:close()
+        end
+    end)
+    local middle = r % 2 == 0 and r / 2 or half * r + (r - 1) / 2
+    w:open 'if (item == 0)'
+    ends.store_middle(w, d, tostring(d.n / 2), points.get(arrays, middle))
+    w:close()
+    w:close()
+end
+
 -- ---- convolutions ----
 
 -- Multiplies each point by that of the transform of what is convolved with. In a transform of prime
@@ -609,20 +659,19 @@ end
 
 -- Writes what begins to fetch the rows of a tile. number: its text, as gpu.write_body gets it
 local function write_fetch(w, d, number)
-    local row, step, apart = d.n * complex_size(d), d.width, 1
-    if d.crossed then step, apart = 1, d.crossed_of / d.crossed end
+    local row = d.n * complex_size(d)
     w:open 'if (mr_lid_x() == 0)'
     w:line('%s across = inners / %d, tile = %s;', d.index, d.width, number)
     local texts = { '0', '0', '0' }
     if d.depth > 1 then texts[1], texts[2] = 'tile / across', 'rest' end
     if d.depth > 2 then texts[2], texts[3] = 'rest % mids', 'rest / mids' end
     w:line('%s rest = %s, mid = %s, outer = %s;', d.index, unpack(texts))
-    w:line('%s at = in_0 + (tile - rest * across) * %d * in_inner + mid * in_mid', d.index, step)
+    w:line('%s at = in_0 + (tile - rest * across) * %d * in_inner + mid * in_mid', d.index, d.width)
     w:line '    + outer * in_outer;'
     w:line('mr_bulk_expect(word, %d);', d.width * row)
     for line = 0, d.width - 1 do
         w:line('mr_bulk_fetch(word, ahead + %d, in + at + %d * in_inner, %d);', 2 * line * d.n,
-            line * apart, row)
+            line, row)
     end
     w:close()
 end
@@ -665,8 +714,8 @@ function gpu.write_body(w, d, tile)
         ends.store(w, d, '0', { re = points.real 'sum_re', im = points.real 'sum_im' })
         w:close()
     end
-    local write = d.crossed and store_crossed or d.store.kind == 'split' and write_split
-        or write_store
+    local write = d.crossed and store_crossed or last.is_mirrored and write_mirrored
+        or d.store.kind == 'split' and write_split or write_store
     write(w, d, last, arrays)
     if d.is_turned then w:close() end
 end

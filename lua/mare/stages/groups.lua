@@ -16,8 +16,9 @@ groups.rows = {
 }
 
 -- Of rows of pairs of real numbers, whose transforms are complex, or made real by a function.
-groups.pairs = { [512] = { 16, 16, 8, 4, items = 128 } }
-groups.spectra = { [512] = { 32, 32, 16, items = 64 } }
+-- per_unit: groups of a compute unit that registers must be enough for, of floats
+groups.pairs = { [512] = { 16, 16, 8, 4, items = 32 } }
+groups.spectra = { [512] = { 16, 16, 8, 4, items = 32, per_unit = 24 } }
 
 -- Of columns, whose neighbours fill a group, so that work-items hold more.
 groups.columns = {
@@ -38,7 +39,8 @@ local warp = 32
 
 groups.limits = {
     items_of_rows = 64, items_of_columns = 1024,    -- work-items of a group,
-    items_of_large = 256,       -- of which each holds more than 16 points of columns that stay
+    items_of_large = 256,       -- of which each holds more than 16 points of columns that stay,
+    items_of_rest = 512,        -- and of those behind crossed rows
     most_items = 640,           -- of a transform, where it has the choice
     most_local = 116000,        -- bytes of a group, so that a compute unit holds two
     line = 128,                 -- bytes of neighbours that columns are read in,
@@ -179,7 +181,8 @@ local function width_of(d, device, levels, items)
     local line = d.points <= 128 and limits.line_of_short or limits.line
     local width = line / (2 * size_of(d.real))
     local is_large = not d.is_turned and d.points > 16 * d.items
-    local most_items = is_large and limits.items_of_large or limits.items_of_columns
+    local most_items = is_large and (d.is_rest and limits.items_of_rest or limits.items_of_large)
+        or limits.items_of_columns
     while width > 1 and (width > most or width * d.items > most_items or width >= 2 * inners) do
         width = width / 2
     end
@@ -211,7 +214,7 @@ end
 local function is_ahead(d, device)
     local bytes, load = d.width * d.points * size_of(d.real), d.load
     return limits.has_bulk(device) and 2 * bytes >= limits.least_ahead and d.is_whole
-        and 3.1 * bytes + 64 <= device.info.max_local_memory and not d.is_column
+        and not d.crossed and 3.1 * bytes + 64 <= device.info.max_local_memory and not d.is_column
         and not d.convolution and load.is_even and load.kind == 'plain' and not load.is_padded
         and load.type.name == 'complex_' .. d.real
 end
@@ -220,7 +223,7 @@ end
 function groups.set(d, device, levels)
     d.is_column = d.load.unit ~= 'axis' and levels[1] > 1
     local shape = set_radices(d, levels)
-    d.per_unit = shape.per_unit
+    d.per_unit = d.real == 'float' and shape.per_unit or nil
     d.is_turned = d.is_column and d.store.unit == 'axis' and d.store.kind == 'plain'
         and not d.convolution and #d.radices > 1
     local both = d.points > limits.most_of_two_texts and d.convolution and symmetric(d.radices)

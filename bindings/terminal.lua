@@ -46,14 +46,15 @@ local function read_until(pattern, milliseconds)
     return text
 end
 
--- What has been typed and not read yet, or comes in so many milliseconds: in M.ahead.
+-- What has been typed and not read yet, or comes in so many milliseconds: in M.ahead. Returns it,
+-- and whether nothing more can come.
 function M.look_ahead(milliseconds)
     local poll, data = ffi.new 'struct mare_poll', ffi.new 'char[256]'
     poll.fd, poll.wanted = 0, POLLIN
-    if C.poll(poll, 1, milliseconds) == 1 then
-        M.ahead = M.ahead .. ffi.string(data, math.max(0, tonumber(C.read(0, data, 256))))
-    end
-    return M.ahead
+    if C.poll(poll, 1, milliseconds) ~= 1 then return M.ahead, false end
+    local n = math.max(0, tonumber(C.read(0, data, 256)))
+    M.ahead = M.ahead .. ffi.string(data, n)
+    return M.ahead, n == 0
 end
 
 -- Sends a question and returns what comes back up to `pattern`, or in so many milliseconds of

@@ -20,7 +20,8 @@ local o = mare.options {
     { name = 'image', default = '', help = 'picture to draw, of the last frame: FILE.png' },
     { name = 'film', default = '', help = 'film to make: FILE.gif, .png or, with ffmpeg, .mp4' },
     { name = 'keys', default = false,
-        help = 'show it in the terminal: arrows turn and narrow it, + and - both widths, q ends' },
+        help = 'show it in the terminal while a film runs: arrows turn and narrow it, + and - both '
+            .. 'widths, q ends' },
     { name = 'quiet', default = false, help = 'print nothing' },
 }
 local print = o.quiet and function() end or print
@@ -48,7 +49,12 @@ local show = mare.spectrum.shown(width, height, device)
 local film = o.film ~= '' and mare.options.apply('film', show.film, show, o.film)
 local picture, spectrum = filter(now, gauss)
 if o.keys then
-    show:by_keys(gauss, function() return filter(now, gauss) end)
+    show:by_keys(gauss, function()
+        picture, spectrum = filter(now, gauss)
+        local following = source and source:next(device)
+        if following then now, gauss.angle = following, gauss.angle + o.turn end
+        return picture, spectrum, following
+    end, source and source.is_camera and 0 or nil)
 else
     local count = 0
     repeat

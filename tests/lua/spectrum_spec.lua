@@ -1,8 +1,10 @@
 -- Convolutions, spectra and Poisson's equation beside their definitions.
 
 local device = require 'bindings.device'
+local events = require 'mare.base.events'
 local fails = require 'tests.fails'
 local mare = require 'mare'
+local terminal = require 'bindings.terminal'
 
 local null = device.open 'null'
 
@@ -147,6 +149,31 @@ it("Poisson's equation is solved to the last bits", function()
 end)
 
 -- ---- refusals ----
+
+it('keys change a filter while pictures follow each other', function()
+    local typed, waited, shown_at = { '', '+\27[C', '', '', 'q' }, {}, {}
+    local look_ahead, tell, calls = terminal.look_ahead, events.tell, 0
+    terminal.look_ahead = function(milliseconds)
+        waited[#waited + 1] = milliseconds
+        return table.remove(typed, 1), false
+    end
+    events.tell = function(_, event)
+        shown_at[#shown_at + 1] = event.message:match 'widths.-angle %d+'
+    end
+    local gauss = { widths = { 10, 20 }, angle = 0 }
+    local picture = mare.zeros({ 8, 8 }, { device = null })
+    local ok, reason = pcall(function()
+        mare.spectrum.shown(8, 8, null):by_keys(gauss, function()
+            calls = calls + 1
+            return picture, picture, calls < 4
+        end, 7)
+    end)
+    terminal.look_ahead, events.tell = look_ahead, tell
+    assert(ok, reason)
+    assert.same({ 7, 7, 7, -1, -1 }, waited)
+    assert.equal('widths 10, 20, angle 0', shown_at[2])
+    assert.equal('widths 11, 22, angle 5', shown_at[3])
+end)
 
 it('what has no spectrum is named', function()
     local function refused(f, ...) fails(f, 'MARE_ERROR_ARGUMENT', ...) end

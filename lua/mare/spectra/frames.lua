@@ -49,7 +49,7 @@ function frames.open(given)
     local pipe = assert(io.popen(line:format(is_camera and '-f v4l2' or '', quoted(source),
         given.width, given.height, quoted(log)), 'r'))
     return setmetatable({ path = path, width = given.width, height = given.height, pipe = pipe,
-        log = log, count = 0 }, Frames)
+        log = log, count = 0, is_camera = is_camera }, Frames)
 end
 
 -- Raises an error with the last message of ffmpeg if it failed.

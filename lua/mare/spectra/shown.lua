@@ -81,12 +81,13 @@ function shown.press(text, gauss)
     return true
 end
 
--- Shows what filtered() returns, a picture and a spectrum, again after each key, until q or the end
--- of input.
-function Shown:by_keys(gauss, filtered)
+-- Shows what filtered() returns, a picture, a spectrum, and whether other pictures follow: again
+-- after each key, or after `pause` milliseconds (nil: those of a film) where others follow, until
+-- q or the end of input.
+function Shown:by_keys(gauss, filtered, pause)
     local is_first = true
     local function step()
-        local picture, spectrum = filtered()
+        local picture, spectrum, has_more = filtered()
         self:pixels_of(picture, spectrum)
         local text = draw.field { data = (self.both % 256):float():flip(0):data(),
             nx = 2 * self.width, ny = self.height, range = { 0, 255 }, colours = 'grey',
@@ -95,14 +96,15 @@ function Shown:by_keys(gauss, filtered)
             gauss.angle) }:text()
         events.tell('answer', { message = (is_first and '\27[2J\27[H' or '\27[H') .. text })
         is_first = false
+        return has_more
     end
     terminal.by_keys(function()
         repeat
-            step()
+            local has_more = step()
             terminal.ahead = ''
-            local text = terminal.look_ahead(-1)
+            local text, is_over = terminal.look_ahead(has_more and (pause or 1000 / rate) or -1)
             terminal.ahead = ''
-        until text == '' or not shown.press(text, gauss)
+        until is_over or not shown.press(text, gauss)
     end)
 end
 

@@ -56,8 +56,10 @@ end
 
 function Clock:bind(kernel, maxima, n)
     local values = { clock = self.buffer, maxima = maxima, count = n }
+    local ticks = kernel == 'clock_tick' or kernel == 'clock_meet'
     return bind(self.program:kernel(kernel), tables.merged(values, self.site),
-        { global = self.group, group = self.group })
+        { global = self.group, group = self.group,
+            programmatic = ticks and self.buffer.device.info.has_programmatic })
 end
 
 -- Returns the launch of a barrier at which no clock ticks.

@@ -25,6 +25,16 @@ local function replicas_suffice(fields)
     return true
 end
 
+local function meets(fields)
+    return fields.barrier ~= nil and fields.barrier.way == 'words'
+end
+
+-- Whether each device finds the maxima of all: they are copied. Elsewhere it has those of its own
+-- parts.
+function clocks.copy_maxima(fields)
+    return #fields.devices > 1 and not meets(fields) and replicas_suffice(fields)
+end
+
 -- Host memory for the largest rate of each device.
 local function new_rates(fields)
     local list = {}
@@ -57,7 +67,7 @@ function clocks.new(fields, maxima, n, gradual)
     local self = setmetatable({ fields = fields, list = {}, other = {}, maxima = maxima }, Clocks)
     local barrier, ticks = fields.barrier, {}
     self.ticks = ticks
-    self.meets = barrier and barrier.way == 'words'
+    self.meets = meets(fields)
     for k, device in ipairs(fields.devices) do
         self.list[k] = clock.new(device, fields.precision, maxima:at(k), n, gradual,
             self.meets and barrier:site(k) or nil)

@@ -34,18 +34,20 @@ local simulation = {}
 local Simulation = {}
 Simulation.__index = Simulation
 
--- Allocates the maxima of all parts, on all devices.
+-- Allocates the maxima of all parts on all devices, or of each part on its own. Returns how many a
+-- device has.
 local function make_maxima(self)
-    local total = 0
+    local copies, used, most = clocks.copy_maxima(self.fields), {}, 0
     for _, s in ipairs(self.states) do
-        local first = self.fields:first_part(s.device)
-        s.slot, s.slots = total, self.scheme:maxima(s.device, s.part, first)
-        total = total + s.slots
+        local first, place = self.fields:first_part(s.device), copies or s.device
+        s.slot, s.slots = used[place] or 0, self.scheme:maxima(s.device, s.part, first)
+        used[place] = s.slot + s.slots
+        most = math.max(most, used[place])
     end
-    self.maxima = self.fields:replicate { type = self.precision, count = total, label = 'maxima' }
+    self.maxima = self.fields:replicate { type = self.precision, count = most, label = 'maxima' }
     self.maxima:fill(0)
-    self.maxima:share(function(s) return s.slot, s.slots end)
-    return total
+    if copies then self.maxima:share(function(s) return s.slot, s.slots end) end
+    return most
 end
 
 -- Makes the clocks or, where there are some, shows them the maxima that are new.

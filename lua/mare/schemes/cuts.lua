@@ -44,6 +44,10 @@ local function local_bytes(scheme, precision, group, exchanges, rows)
     return (shown + 1 + rows * fields) * group * bytes[precision]
 end
 
+-- Cells up to which groups take the places of the tick before as they come free: on an H200 steps
+-- of 2048^2 and 4096^2 cells take 0.8 and 0.6 us less then, of 8192^2 7 us more.
+local most_programmatic = 2 ^ 24
+
 -- Returns how march.krn is cut for a part: the columns of a work-item divide those of the part, and
 -- as many fields as there are fit into local memory. Where the part has `columns`, those of all
 -- parts, it is march_parts.krn.
@@ -65,6 +69,7 @@ local function march_shape(scheme, device, precision, part)
     local groups = math.min(resident, wanted)
     return { kernel = part.columns and 'march_parts' or 'march', choice = choice, W = W,
         GROUP = choice.GROUP, DEPTH = choice.DEPTH, TEAM = team, groups = groups,
+        programmatic = device.info.has_programmatic and part.nx * part.ny <= most_programmatic,
         global = { groups * choice.GROUP, 1 } }
 end
 

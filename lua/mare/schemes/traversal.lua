@@ -127,7 +127,7 @@ end
 -- Binds what the kernel asks for, over so many columns and rows.
 local function launch(kernel, values, shape, columns, rows)
     return bind(kernel, values, { group = { shape.GROUP, 1 }, bytes = values.bytes,
-        together = shape.kernel == 'persistent' or nil,
+        together = shape.kernel == 'persistent' or nil, programmatic = shape.programmatic,
         global = shape.global or cuts.work(shape, columns, rows) })
 end
 

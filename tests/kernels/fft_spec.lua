@@ -484,4 +484,11 @@ it('what cannot be transformed is named', function()
     refused(function() fft.plan { shape = { 4 }, device = null, type = 'complex_half',
         backend = 'cufft' } end, 'cufft')
     refused(function() fft.plan { shape = { 4 }, transform = 'dct' } end, 'dct', 'rfft')
+    refused(function() fft.fft(x, { n = 'six' }) end, 'n', 'string')
+    refused(function() fft.fft(x, { load = function() end }) end, 'load', 'nil')
+    refused(function() fft.fft(x, { load = function() return 'x' end }) end, 'load', 'string')
+    refused(function() fft.fft(x, { store = function(y) return { re = y.re } end }) end,
+        'store: im')
+    refused(function() fft.rfft(x, { load = function(v) return { re = v, im = v } end }) end,
+        'load', 'complex')
 end)

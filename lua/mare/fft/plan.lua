@@ -37,6 +37,9 @@ end
 -- Returns the length along each of the axes.
 local function lengths_of(what, transform, shape, axes, given)
     if type(given) == 'number' then given = { given } end
+    if given ~= nil and type(given) ~= 'table' then
+        errors.argument('%s: n: a number or a list of them is wanted, not %s', what, type(given))
+    end
     if given and #given ~= #axes then
         errors.argument('%s: %d lengths n for %d axes', what, #given, #axes)
     end
@@ -96,20 +99,35 @@ local function names_of(what, given)
     return list
 end
 
+-- Returns what the script's function of that name, 'load', 'store' or 'filter', gives of a number
+-- of a type.
+local function tried(desc, name, type)
+    local part, who = dialect.input('x', 'real', 'x'), ('%s: %s'):format(desc.what, name)
+    local result = desc[name](type.complex and { re = part, im = part } or part,
+        dialect.input('i', 'int32', 'i'), dialect.input('batch', 'int32', 'batch'),
+        ends.numbers(desc.numbers))
+    local is_pair = is_complex(result)
+    dialect.wrap(is_pair and result.re or result, who)
+    if is_pair then dialect.wrap(result.im, who .. ': im') end
+    return result
+end
+
+-- Checks what the functions `load` and `filter` give.
+local function check_given(desc)
+    if desc.load and is_complex(tried(desc, 'load', desc.type)) and desc.transform == 'rfft' then
+        errors.argument('%s: load gives a complex number, real ones are wanted: fft takes those',
+            desc.what)
+    end
+    if desc.filter then tried(desc, 'filter', types.complex_float) end
+end
+
 -- Returns the type of what the script's function `store` returns; own: that of its argument.
 local function stored_type(what, desc, own, real)
-    local store, result = desc.store, nil
-    if store then
-        local part = dialect.input('x', 'real', 'x')
-        result = store(own.complex and { re = part, im = part } or part,
-            dialect.input('i', 'int32', 'i'), dialect.input('batch', 'int32', 'batch'),
-            ends.numbers(desc.numbers))
-    end
+    local store = desc.store
+    local result = store and tried(desc, 'store', own)
     local is_whole = own.complex and (not store or is_complex(result))
     if is_complex(result) and not own.complex then
         errors.argument('%s: store gives a complex number of a real', what)
-    elseif store and not is_complex(result) then
-        dialect.wrap(result, what .. ': store')
     end
     local is_halved = desc.type == halves.type and is_whole
     if not desc.result then return is_halved and halves.type or is_whole and own or types[real] end
@@ -252,6 +270,7 @@ function plan.of(desc)
     local axes, lengths, scale, real = plan.checked(desc)
     check_functions(desc)
     desc.numbers = names_of(what, desc.numbers)
+    check_given(desc)
     if real == 'double' and not desc.device.info.has_double then
         errors.argument('%s: %s computes no doubles: convert to float', what, desc.device.name)
     end

@@ -164,6 +164,9 @@ function equations.new(desc)
         errors.argument('%s: primitives, primitive and conserved go together', what)
     end
     local dimensions = desc.dimensions or 2
+    if dimensions ~= 2 and dimensions ~= 3 then
+        errors.argument('%s: dimensions = %g, must be 2 or 3', what, dimensions)
+    end
     desc = setmetatable({ fields = with_components(desc.fields, dimensions),
         primitives = with_components(desc.primitives or desc.fields, dimensions) },
         { __index = desc })

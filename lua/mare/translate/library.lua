@@ -37,6 +37,18 @@ function library.entry(f)
     return known[f]
 end
 
+-- Returns the names of those of `math` and `bit`, in words.
+function library.names()
+    local list = {}
+    for library_name, functions in pairs { math = math, bit = bit } do
+        for name, f in pairs(functions) do
+            if known[f] then list[#list + 1] = library_name .. '.' .. name end
+        end
+    end
+    table.sort(list)
+    return table.concat(list, ', ')
+end
+
 -- Whether the numbers in a table of Lua are constants.
 function library.is_constant(t)
     return constants[t] == true

@@ -197,8 +197,10 @@ local function call(self, node)
     end
     local entry = library.entry(value)
     if entry then return { calls.known(self, node, entry) } end
-    if debug.getinfo(value, 'S').what == 'C' then
-        self:refuse(node, "'%s' is no function that kernels have", name)
+    local info = debug.getinfo(value, 'S')
+    if info.what == 'C' or info.short_src:find '^%[builtin' then
+        self:refuse(node, "'%s' is no function that kernels have (there are functions of the "
+            .. 'script, and %s)', name, library.names())
     end
     return calls.own(self, node, value, (name:gsub('[^%w_]', '_')))
 end

@@ -31,6 +31,7 @@ ffi.cdef [[
     int nc_create(const char *path, int mode, int *id);
     int nc_open(const char *path, int mode, int *id);
     int nc_get_alignment(int *threshold, int *alignment);
+    int ncsetloglevel(int level);
     int nc_set_alignment(int threshold, int alignment);
     int nc_close(int id);
     int nc_abort(int id);
@@ -451,6 +452,13 @@ function File:put_text(variable, start, count, text)
     self:check(status, 'write variable ' .. variable)
 end
 
+-- From which level on NetCDF-C prints, 1 being errors; returns that before. Others than 4.9.3 and
+-- later print them anyway, and have no such function.
+local function print_from(level)
+    local known, before = pcall(function() return C.ncsetloglevel(level) end)
+    return known and before
+end
+
 -- The region into data, from a server.
 local function fetch(self, variable, data)
     local name = 'read variable ' .. variable
@@ -460,7 +468,14 @@ local function fetch(self, variable, data)
         again:check(C.nc_get_vara(again.id, var, self.start, self.count, memory), name)
         again:close()
     end
-    opendap.fetch({ name = self.path .. ': ' .. name, bytes = ffi.sizeof(data), read = read }, data)
+    local function read_aloud(memory)
+        local usual = print_from(1)
+        local ok, reason = pcall(read, memory)
+        if usual then print_from(usual) end
+        if not ok then error(reason, 0) end
+    end
+    opendap.fetch({ name = self.path .. ': ' .. name, bytes = ffi.sizeof(data), read = read_aloud },
+        data)
 end
 
 local function get(self, variable, start, count)

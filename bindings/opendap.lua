@@ -1,8 +1,8 @@
 -- opendap.lua - fetch{} reads what a server gives by OPeNDAP, in a copy of this process with a
--- connection of its own. Of data that end too early NetCDF-C (4.9.0) says so on standard error
--- alone, and gives zeros as if it had read them; where a server stops in their midst, libcurl waits
--- for half an hour, and signals wait with it. What the copy prints is looked at, and it can be
--- ended. Where no copy may be made (attempt.lua) the same is done here, and waits.
+-- connection of its own. Of data that end too early NetCDF-C (4.9.0 to 4.9.3) says so on standard
+-- error alone, and gives zeros as if it had read them; where a server stops in their midst, libcurl
+-- waits for half an hour, and signals wait with it. What the copy prints is looked at, and it can
+-- be ended. Where no copy may be made (attempt.lua) the same is done here, and waits.
 
 local ffi = require 'ffi'
 local attempt = require 'bindings.attempt'
@@ -34,7 +34,7 @@ end
 
 local function read_into(fetched, memory, what)
     local said, ok, reason = listen(function() what.read(memory) end)
-    said = said:match 'Error:%s*([^\n]+)'
+    said = said:match 'Error:%s*([^\n]+)' or said:match 'ERR:%s*([^\n]+)'
     local wrong = not ok and tostring(reason) or said and what.name .. ': ' .. said
     local text = (wrong or ''):sub(1, 504)
     ffi.copy(fetched.text, text, #text)

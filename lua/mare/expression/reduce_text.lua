@@ -34,7 +34,7 @@ local most_span = 8         -- and at most so many of these, along one row after
 
 -- What each returns for a and b, or for an extreme how the wanted one compares with the other.
 local combinations = {
-    sum = 'a + b', product = 'a * b', any = 'a | b', all = 'a & b', least = '<', greatest = '>',
+    sum = 'a + b', product = 'a * b', any = 'a | b', all = 'a & b', least = '<=', greatest = '>=',
 }
 
 -- Returns the type of the values that reduction k combines.
@@ -63,8 +63,7 @@ local function write_combine(w, k, name, type)
     if name == 'compensated' then return write_compensated(w, k, written) end
     w:open(('MR_FN %s combine%d(%s a, %s b)'):format(written, k, written, written), { 'a', 'b' })
     if name == 'least' or name == 'greatest' then
-        if type.kind == 2 then w:line 'if (a != a) return a;' end
-        w:line('return %sb %s a ? b : a;', type.kind == 2 and 'b != b || ' or '',
+        w:line('return %sa %s b ? a : b;', type.kind == 2 and 'a != a || ' or '',
             combinations[name])
     else
         w:line('return %s;', combinations[name])

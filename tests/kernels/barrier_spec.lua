@@ -81,6 +81,18 @@ local function case(device, precision)
         assert.equal(3, all[1].clock:totable()[failed])
         assert.equal(0, all[2].clock:totable()[failed])
     end)
+
+    it('take no old word for a new one later in ' .. precision, function()
+        local all = new(device, precision, 2)
+        all.begin()
+        for _ = 1, 4 do
+            all[1].maxima:upload { 0, 0, 1, 0, 0 }
+            all[1].tick:run()
+            local clock = all[1].clock:totable()
+            assert.equal(0, clock[step])
+            assert.equal(3, clock[failed])
+        end
+    end)
 end
 
 for _, device in ipairs(part.devices()) do

@@ -22,7 +22,7 @@ local ways = { words = true, events = true, none = true }
 local most = 8                  -- devices: DEVICES of array/barrier.krn
 local words = 64                -- of each device
 
--- Looks at a word, of 0.2 us on an H200. Of ranks one that is late may be writing to a slow disk;
+-- Looks at a word, of 0.22 us on an H200. Of ranks one that is late may be writing to a slow disk;
 -- what ends a run where one has died is its silence (ranks/heart.lua).
 local patience, long_patience = 2 ^ 26, 2 ^ 32 - 1
 

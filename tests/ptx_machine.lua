@@ -1,10 +1,11 @@
 -- Runs what dialect/ptx_kernel.lua writes, one work-item after another, on tables of Lua: the
--- instructions that it uses, without integers of 64 bits but addresses.
+-- instructions that it uses, without integers of 64 bits but addresses. Halves are the numbers that
+-- they stand for, in memory too; complex numbers are two elements each.
 
 local bit = require 'bit'
 local bound = require 'bindings.array'
 
-local to_float = bound.on_host.to_float
+local to_float, to_half = bound.on_host.to_float, bound.on_host.to_half
 
 local wraps = {
     s32 = function(x) return (x + 2 ^ 31) % 2 ^ 32 - 2 ^ 31 end,
@@ -13,13 +14,13 @@ local wraps = {
     u16 = function(x) return x % 2 ^ 16 end,
     s8 = function(x) return (x + 128) % 256 - 128 end,
     u8 = function(x) return x % 256 end,
-    f32 = to_float,
+    f32 = to_float, f16 = to_half, b16 = to_half,
     f64 = function(x) return x end,
     u64 = function(x) return x end,
     s64 = function(x) return x end,
     b32 = function(x) return x end,
 }
-local sizes = { s32 = 4, u32 = 4, s16 = 2, u16 = 2, s8 = 1, u8 = 1, f32 = 4, f64 = 8 }
+local sizes = { s32 = 4, u32 = 4, s16 = 2, u16 = 2, s8 = 1, u8 = 1, b16 = 2, f32 = 4, f64 = 8 }
 
 local function truncated(x) return x < 0 and math.ceil(x) or math.floor(x) end
 local function nearest(x)
@@ -83,14 +84,15 @@ local function computed(parts, get, words)
     elseif of_bits[name] then
         return of_bits[name](a, b)
     end
-    return wraps[parts[2] == 'wide' and 's64' or suffix](plain[name](a, b, c))
+    local result = plain[name](a, b, c)
+    if name == 'div' and suffix == 's32' then result = truncated(result) end
+    return wraps[parts[2] == 'wide' and 's64' or suffix](result)
 end
 
--- Runs work-item number `item` of groups of 256. parameters: values by name; an address is
+-- Runs a work-item. registers: those that tell its place; parameters: values by name; an address is
 -- k * 2^40 of memory[k], a table of elements from 0
-local function run(lines, labels, parameters, memory, item)
-    local registers, at = { ['%ctaid.x'] = math.floor(item / 256), ['%ntid.x'] = 256,
-        ['%tid.x'] = item % 256 }, 1
+local function run(lines, labels, parameters, memory, registers)
+    local at = 1
     local function get(word)
         if not word then return nil end
         if registers[word] ~= nil then return registers[word] end
@@ -135,8 +137,14 @@ local function run(lines, labels, parameters, memory, item)
     end
 end
 
--- Runs all work-items of a kernel: see run.
-return function(text, parameters, memory, items)
+-- Runs a kernel of x times y work-items, in groups of one row: see run.
+return function(text, parameters, memory, x, y)
     local lines, labels = parse(text)
-    for item = 0, items - 1 do run(lines, labels, parameters, memory, item) end
+    for row = 0, (y or 1) - 1 do
+        for item = 0, x - 1 do
+            run(lines, labels, parameters, memory, { ['%ctaid.x'] = 0, ['%ntid.x'] = x,
+                ['%tid.x'] = item, ['%ctaid.y'] = row, ['%ntid.y'] = 1, ['%tid.y'] = 0,
+                ['%nctaid.y'] = y or 1 })
+        end
+    end
 end

@@ -46,6 +46,8 @@ local instructions = {
 local of_bits = { bit_and = true, bit_or = true, bit_xor = true }
 local of_booleans = { logical_and = 'and.pred', logical_or = 'or.pred', logical_not = 'not.pred' }
 local narrowed = { int8 = 's8', uint8 = 'u8', int16 = 's16', uint16 = 'u16' }
+-- Registers of 16 bits, as which halves are in memory; they are computed as floats.
+kinds.half = { letter = 'h', declared = 'b16', suffix = 'f16' }
 
 -- Whether a number of Lua is the same as a value of this type.
 local function is_exact(value, type)
@@ -73,6 +75,7 @@ local function has_instruction(node)
     local op, kind = node.op, kinds[node.type]
     local name = op.name
     if not kind then return false end
+    if op.narrows == 'half' then return true end
     if op.narrows then return narrowed[name] and kinds[node[1].type].is_real == nil end
     if op.compares or op.converts or of_booleans[name] or name == 'where' then return true end
     local list = instructions[name]
@@ -118,7 +121,7 @@ end
 -- Returns the declarations of all registers, and the lines behind them.
 function Writer:text()
     local list = {}
-    for _, type in ipairs { 'bool', 'int32', 'int64', 'float', 'double' } do
+    for _, type in ipairs { 'bool', 'half', 'int32', 'int64', 'float', 'double' } do
         local kind = kinds[type]
         local count = self.counts[kind.letter]
         if count then
@@ -191,8 +194,19 @@ function Writer:operation(node, a, b, c)
     return result
 end
 
--- Returns a register whose 32 bits are those of a narrower whole number.
+-- Returns a register with the nearest half of a float, and one with that half as a float.
+function Writer:halved(value)
+    local half, nearest = self:register 'half', self:register 'float'
+    self:line('cvt.rn.f16.f32 %s, %s;', half, value)
+    self:line('cvt.f32.f16 %s, %s;', nearest, half)
+    return half, nearest
+end
+
+-- Returns a register whose 32 bits are those of a narrower whole number, or the nearest half.
 function Writer:narrowed(node, value)
+    if node.op.narrows == 'half' then
+        return (select(2, self:halved(self:converted(value, node[1].type, 'float'))))
+    end
     local whole = self:converted(value, node[1].type, 'int32')
     local result = self:register 'int32'
     self:line('cvt.s32.%s %s, %s;', narrowed[node.op.name], result, whole)

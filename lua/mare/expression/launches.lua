@@ -26,7 +26,9 @@ local group = 256       -- work-items of a group on a GPU
 function launches.source(roots, device, desc)
     desc.is_cpu = device.info.kind == 'cpu'
     local plan = tree.of(roots)
-    desc.shows = not desc.rank and plan.types[1].size <= 8 and launches.can_show(device)
+    -- Random numbers keep work-items busy, which are not to look for an element, too.
+    desc.shows = not desc.rank and plan.types[1].size <= 8 and not text.has_random(plan)
+        and launches.can_show(device)
     return (desc.tile and tile_text or text).of(plan, desc), plan
 end
 
@@ -79,7 +81,7 @@ end
 -- PTX and the driver takes it: this takes a third of the time of NVRTC, which is not even loaded.
 local function assembled(source, plan, device, desc)
     desc.width = text.width(plan)
-    local code = desc.is_brief and launches.in_ptx and device.name:find '^cuda:'
+    local code = not desc.reductions and launches.in_ptx and device.name:find '^cuda:'
         and os.getenv 'MARE_DEBUG' ~= '1' and ptx_kernel.of(plan, desc)
     if not code then return nil end
     local is_taken, program = pcall(launches.program, device, source_of.text(source, 'expression',

@@ -49,7 +49,7 @@ local function write_includes(w, values)
 end
 
 -- Whether an element needs random words, of which four neighbours share a block.
-local function has_random(plan)
+function text.has_random(plan)
     if plan.random == nil then
         plan.random = false
         local function visit(node)
@@ -69,7 +69,7 @@ function text.write_function(w, plan)
     for k, given in ipairs(plan.inputs) do
         arguments[k], taken[k] = given.written .. ' ' .. given.name, given.name
     end
-    for _, leaf in ipairs(has_random(plan) and plan.leaves or {}) do
+    for _, leaf in ipairs(text.has_random(plan) and plan.leaves or {}) do
         if leaf.is_number then
             local name = leaf.name
             arguments[#arguments + 1] = ('int64_t %s_block, int %s_word'):format(name, name)
@@ -127,7 +127,7 @@ local function write_values(w, plan, sources, places, block)
     end
     local arguments = {}
     for k, input in ipairs(plan.inputs) do arguments[k] = given[input.name] or input.name end
-    for k, leaf in ipairs(has_random(plan) and plan.leaves or {}) do
+    for k, leaf in ipairs(text.has_random(plan) and plan.leaves or {}) do
         if leaf.is_number then
             arguments[#arguments + 1] = block
                 or ('(int64_t)(%s) >> 2, (int)((%s) & 3)'):format(places[k], places[k])
@@ -200,7 +200,7 @@ function text.width(plan)
     for _, leaf in ipairs(plan.leaves) do
         if not leaf.is_number then widest = math.max(widest, leaf.type.size) end
     end
-    return math.max(16 / widest, has_random(plan) and 4 or 2)
+    return math.max(16 / widest, text.has_random(plan) and 4 or 2)
 end
 
 -- Whether elements of a type are loaded and stored several at a time.

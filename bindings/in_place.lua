@@ -32,8 +32,9 @@ local function queue_of(device)
     return queue[0]
 end
 
--- Returns { at: a pointer, buffer: of OpenCL, nil where nothing is mapped }.
-local function map(device, given)
+-- Returns { at: a pointer, buffer: of OpenCL, nil where nothing is mapped }. is_last: waits for all
+-- that was mapped before, too
+local function map(device, given, is_last)
     local size = tonumber(mare.C.mare_type_size(mare.types[given.type]))
     mare.check(mare.C.mare_buffer_native(given.cell.buffer, memory, offset))
     local first = tonumber(offset[0]) + given.offset * size
@@ -41,7 +42,7 @@ local function map(device, given)
         return { at = ffi.cast('char *', memory[0]) + first }
     end
     local buffer = ffi.cast('void *', memory[0])
-    local at = library().clEnqueueMapBuffer(queue_of(device), buffer, 1,
+    local at = library().clEnqueueMapBuffer(queue_of(device), buffer, is_last and 1 or 0,
         given.is_written and OVERWRITE or READ, first, given.count * size, 0, nil, nil, code)
     if code[0] ~= 0 then
         errors.raise('MARE_ERROR_MEMORY', ('clEnqueueMapBuffer(%d bytes): error %d'):format(
@@ -65,7 +66,7 @@ function M.with(device, given, use)
     local found, pointers = {}, {}
     local is_done, reason = pcall(function()
         for k, part in ipairs(given) do
-            found[k] = map(device, part)
+            found[k] = map(device, part, k == #given)
             pointers[k] = ffi.cast(mare.ctypes[part.type] .. ' *', found[k].at)
         end
         use(unpack(pointers))

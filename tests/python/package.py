@@ -1,8 +1,10 @@
 """Tests of the installed package mare: Lua's world, arrays that are shared, a first picture."""
 
+import copy
 import gc
 import importlib.metadata
 import os
+import pickle
 import re
 import resource
 import signal
@@ -152,6 +154,21 @@ class Lua(unittest.TestCase):
             self.assertIn(word, str(caught.exception))
         self.assertEqual(2, mare.lua('1 + 1'))
         self.assertEqual(mare.lua('mare.version'), mare.__version__)
+        again = pickle.loads(pickle.dumps(caught.exception))    # multiprocessing hangs without
+        self.assertEqual((type(caught.exception), str(caught.exception), caught.exception.status),
+                         (type(again), str(again), again.status))
+
+    def test_copies_and_pickles(self):
+        a = mare.array([1.5, 2.5], 'float64', 'null')
+        for again in (copy.copy(a), copy.deepcopy(a)):
+            a[0] = 7
+            self.assertEqual(([1.5, 2.5], 'null:0'), (again.numpy().tolist(), again.device))
+            a[0] = 1.5
+        again = pickle.loads(pickle.dumps(a.astype('int32')))
+        self.assertEqual(([1, 2], 'int32'), (again.numpy().tolist(), again.dtype.name))
+        for f in (copy.copy, copy.deepcopy, pickle.dumps):
+            with self.assertRaisesRegex(TypeError, 'neither copied nor pickled'):
+                f(mare.lua('{}'))
 
     def test_objects(self):
         grid = mare.grid(nx=8, ny=4, x=[0, 1], y=[0, 1])

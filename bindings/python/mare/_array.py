@@ -405,6 +405,15 @@ class Array(Object):
         """The same numbers in memory of their own."""
         return self._do('copy')
 
+    def __copy__(self) -> 'Array':
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> 'Array':
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        return array, (self.numpy(),)       # on the device of who reads it
+
     def fill(self, value: float) -> None:
         """Writes a number into all elements."""
         self._do('assign', self._other(value))

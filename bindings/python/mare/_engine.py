@@ -314,6 +314,9 @@ class Object:
         if number is not None:
             self.engine.released.append(number)
 
+    def __reduce__(self) -> Any:
+        raise TypeError('an object of Lua can be neither copied nor pickled')
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith('_'):
             raise AttributeError(name)

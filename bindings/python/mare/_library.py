@@ -132,6 +132,9 @@ class Error(Exception):
         super().__init__(message)
         self.status, self.traceback = status, traceback
 
+    def __reduce__(self) -> Any:
+        return type(self), (self.status, str(self), self.traceback)
+
 
 class ArgumentError(Error, ValueError):
     """An argument that is none."""

@@ -316,15 +316,17 @@ local function parameters_of(equation)
     local list = {}
     for _, p in ipairs(equation.parameters) do
         if not p.vector then list[#list + 1] = p.name end
-        if p.axis == 'x' then list[#list + 1] = { vector = p.vector } end
+        if p.axis == 'x' then
+            list[#list + 1] = { vector = p.vector, components = equation.dimensions }
+        end
     end
     return list
 end
 
 -- Returns the type of what `initial` gives, by the names that it has in Lua: components of vectors
--- are along x and y.
+-- are along x, y and z.
 local function given_record(equation)
-    if equation.given then return record('primitive', equation.given, 'x', 'y') end
+    if equation.given then return record('primitive', equation.given, 'x', 'y', 'z') end
     local symbols, names = {}, equation.initial or equation.primitives
     for k, name in ipairs(names) do symbols[name] = equation.primitives[k] end
     return types.record('primitive', names, symbols)
@@ -349,14 +351,17 @@ end
 -- Returns the text of cell_at(primitive q, spot at, parameters k), which pointwise.krn wants. f:
 -- a function that pointwise.lua describes, of this kind
 function lua_code.cell(equation, what, f, kind)
-    local p = types.record('parameters', parameters_of(equation), nil, 'x', 'y')
-    local takes = kind == 'place' and { 'real', 'real', equation.dimensions == 3 and 'real' or nil }
-        or { given_record(equation), 'real', 'real', 'real', p }
+    local p = types.record('parameters', parameters_of(equation), nil, 'x', 'y', 'z')
+    local takes, place = {}, { 'at.x', 'at.y', equation.dimensions == 3 and 'at.z' or nil }
+    for n = 1, #place do takes[n] = 'real' end
+    if kind ~= 'place' then
+        takes = { given_record(equation), 'real', unpack(takes) }
+        takes[#takes + 1], place[#place + 1], place[#place + 2] = p, 'at.t', 'k'
+    end
     local list = { { f = f, name = 'lua_state', parameters = takes,
         results = #equation.primitives } }
-    local given = kind == 'place' and call(f, 'lua_state', 'at.x', 'at.y',
-        equation.dimensions == 3 and 'at.z' or nil)
-        or call(f, 'lua_state', 'q', 'at.x', 'at.y', 'at.t', 'k')
+    if kind ~= 'place' then table.insert(place, 1, 'q') end
+    local given = call(f, 'lua_state', unpack(place))
     local conserved = conserved_code(equation, list)
     return table.concat { '#include "traverse/types.h"\n', unit.functions(what, list), conserved,
         wrapper('primitive', 'given_at', 'primitive q, spot at, parameters k', given,

@@ -124,11 +124,31 @@ local function block(desc, slab)
 end
 
 -- Returns the program of volume/fill.krn, or raises what keeps a function from being a kernel.
--- stored: the type of the state
-function kernels.filler(scheme, stored, initial)
+-- stored: the type of the state; changes: whether the function takes the state as it is, else it is
+-- one of the place, in double
+function kernels.filler(scheme, stored, f, changes)
     return scheme.equation:program('volume/fill.krn', { math = 'strict',
-        before = lua_code.cell(scheme.equation, 'initial', initial, 'place'),
-        defines = tables.merged(defines_of(scheme, 'double', rate_shape), { STORED = stored }) })
+        before = lua_code.cell(scheme.equation, changes and 'volume: change' or 'initial', f,
+            changes and 'state' or 'place'),
+        defines = tables.merged(defines_of(scheme, changes and stored or 'double', rate_shape),
+            { STORED = stored, CHANGES = changes and 1 or 0 }) })
+end
+
+-- Computes all cells of a slab into a buffer at time t.
+local function run_filler(desc, slab, program, state, t)
+    local g = desc.grid
+    local values = tables.merged(desc.scheme.equation:values(desc.scheme.numbers),
+        block(desc, slab), { state = state, slot = 0, t = t })
+    local launch = bind(slab.device:program(program):kernel 'volume_fill', values,
+        { global = { g.nx, g.ny, slab.nz } })
+    launch:run()
+    launch:release()
+end
+
+-- Changes the state of a slab, which lies in buffer `at`, by f(q, x, y, z, t, p).
+function kernels.change(desc, slab, at, f, t)
+    run_filler(desc, slab, kernels.filler(desc.scheme, desc.precision, f, true),
+        at == 1 and slab.state or slab.scratch, t)
 end
 
 local many = 2 ^ 22     -- cells that a device is asked for rather than Lua
@@ -140,12 +160,7 @@ function kernels.fill(desc, slab, initial)
     if g.cells < many or not device.info.has_double then return false end
     local ok, program = pcall(kernels.filler, scheme, desc.precision, initial)
     if not ok then return false end
-    local values = tables.merged(scheme.equation:values(scheme.numbers), block(desc, slab),
-        { state = slab.state, slot = 0 })
-    local launch = bind(device:program(program):kernel 'volume_fill', values,
-        { global = { g.nx, g.ny, slab.nz } })
-    launch:run()
-    launch:release()
+    run_filler(desc, slab, program, slab.state, 0)
     return true
 end
 
@@ -163,7 +178,7 @@ local sweeps = { first = 1, second = 2, both = 3 }
 -- Binds the launches of a slab: those from one of its buffers to the other, and back. Each is {
 -- first, second = the planes of the first and of the second step of a pair, columns = { first,
 -- second, both = those of the first, of the second and, where the domain goes around along z, of
--- both } }. `measure` writes the maxima of the first buffer as it is. desc: { scheme, grid,
+-- both }, measure = what writes the maxima of the former buffer as it is }. desc: { scheme, grid,
 -- boundaries, precision, maths, count = of slabs, maxima, clock, shapes = by kernel, if not those
 -- of this module }
 function kernels.bind(desc, slab)
@@ -200,18 +215,19 @@ function kernels.bind(desc, slab)
         end
     end
     local groups = rate_groups(desc.grid, slab)
-    values.src = slab.state
-    made.measure = bind(program('rate.krn', rate_shape):kernel 'volume_rate', values,
-        { group = { rate_group, 1 }, global = { groups[1] * rate_group, groups[2] } })
+    local rate = program('rate.krn', rate_shape):kernel 'volume_rate'
+    for way, src in ipairs { slab.state, slab.scratch } do
+        values.src = src
+        made[way].measure = bind(rate, values, { group = { rate_group, 1 },
+            global = { groups[1] * rate_group, groups[2] } })
+    end
     return made
 end
 
 -- Frees what bind returned.
 function kernels.release(launches)
-    launches.measure:release()
     for _, way in ipairs(launches) do
-        way.first:release()
-        way.second:release()
+        for _, name in ipairs { 'first', 'second', 'measure' } do way[name]:release() end
         for _, launch in pairs(way.columns) do launch:release() end
     end
 end

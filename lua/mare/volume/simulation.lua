@@ -189,7 +189,7 @@ function simulation.new(desc)
 end
 
 local function start(self, at)
-    self.fields.at, self.queued = 1, nil
+    self.queued = nil
     self.clocks:start { t = at.t, steps = at.steps, rate = at.rate, cfl = self.cfl, dt = self.dt }
 end
 
@@ -209,25 +209,43 @@ local function check_initial(self, initial)
     end
 end
 
+-- Lets the next step follow from the state as it is at time t.
+local function measure(self, t, what)
+    for _, launches in ipairs(self.launches) do launches[self.fields.at].measure:run() end
+    self.version = self.version + 1
+    self:aim(t)
+    if self.now.failed then
+        errors.raise('MARE_ERROR_STATE', 'the %s is invalid: %s', what, self:why_failed())
+    end
+end
+
 -- Sets the state from a function of position, and the clock to 0.
 function Simulation:set(initial)
     local g, scheme = self.grid, self.scheme
     check_initial(self, initial)
+    self.fields.at = 1
     start(self, { t = 0, steps = 0 })
     local function value(i, j, k)
         return scheme:conserved(initial(g:centre('x', i), g:centre('y', j), g:centre('z', k)))
     end
-    for k, slab in ipairs(self.fields.list) do
+    for _, slab in ipairs(self.fields.list) do
         if not kernels.fill(work_of(self, slab), slab, initial) then
             self.fields:fill(slab, value)
         end
-        self.launches[k].measure:run()
     end
-    self.version = self.version + 1
-    self:aim(0)
-    if self.now.failed then
-        errors.raise('MARE_ERROR_STATE', 'the initial state is invalid: %s', self:why_failed())
+    measure(self, 0, 'initial state')
+end
+
+-- Changes the state on the devices: f(q, x, y, z, t, p) returns for a cell what `initial` returns;
+-- q holds that as it is now. f becomes a kernel.
+function Simulation:change(f)
+    errors.wanted('volume: change', 'function', f)
+    local now = self:read()
+    for _, slab in ipairs(self.fields.list) do
+        kernels.change(work_of(self, slab), slab, self.fields.at, f, now.t)
     end
+    start(self, { t = now.t, steps = now.steps })
+    measure(self, now.t, 'state that was set')
 end
 
 -- Writes the state of the whole grid into host memory: with the clock everything that the next step

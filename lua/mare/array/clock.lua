@@ -39,8 +39,9 @@ end
 
 -- Makes a clock. maxima: a buffer of `n` signal rates, one for each work-group of
 -- the last sweep of every part; gradual: see clock.krn; site: that of the device, if
--- it ticks at a barrier with others, of links/barrier.lua
-function clock.new(device, precision, maxima, n, gradual, site)
+-- it ticks at a barrier with others, of links/barrier.lua; word: a buffer of one rate where the
+-- largest is found, and `tick` is told that of all devices as an argument
+function clock.new(device, precision, maxima, n, gradual, site, word)
     local self = setmetatable({
         buffer = device:buffer { type = 'double', count = 2 * slots, label = 'clock' },
         host = device:host { type = 'double', count = slots },
@@ -48,14 +49,14 @@ function clock.new(device, precision, maxima, n, gradual, site)
     self.buffer:fill(0)
     self.group = group_of(device)
     self.program = device:program(program(device, precision, gradual, site ~= nil))
-    self.site = site
-    self.tick = self:bind(site and 'clock_meet' or 'clock_tick', maxima, n)
-    self.rate = not site and self:bind('clock_rate', maxima, n) or nil
+    self.site, self.word = site, word
+    self.tick = self:bind(site and 'clock_meet' or word and 'clock_told' or 'clock_tick', maxima, n)
+    self.rate = word and self:bind('clock_rate', maxima, n) or nil
     return self
 end
 
 function Clock:bind(kernel, maxima, n)
-    local values = { clock = self.buffer, maxima = maxima, count = n }
+    local values = { clock = self.buffer, maxima = maxima, count = n, found = self.word, rate = 0 }
     local ticks = kernel == 'clock_tick' or kernel == 'clock_meet'
     return bind(self.program:kernel(kernel), tables.merged(values, self.site),
         { global = self.group, group = self.group,
@@ -75,7 +76,7 @@ end
 
 -- Replaces the maxima by these n.
 function Clock:watch(maxima, n)
-    for _, launch in ipairs { self.tick, self.rate } do
+    for _, launch in ipairs { self.rate or self.tick } do
         launch:set('maxima', maxima)
         launch:set('count', n)
     end

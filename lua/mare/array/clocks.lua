@@ -6,6 +6,7 @@
 local clock = require 'mare.array.clock'
 local errors = require 'bindings.errors'
 local here = require 'mare.ranks.here'
+local rates = require 'mare.links.rates'
 local reach = require 'mare.links.reach'
 local together = require 'mare.links.together'
 
@@ -35,18 +36,6 @@ function clocks.copy_maxima(fields)
     return #fields.devices > 1 and not meets(fields) and replicas_suffice(fields)
 end
 
--- Host memory for the largest rate of each device.
-local function new_rates(fields)
-    local list = {}
-    for k, device in ipairs(fields.devices) do
-        local host = device:host { type = fields.precision, count = 1, label = 'signal rate' }
-        list[k] = { host = host, stream = device.stream,
-            download = { into = host, count = 1, stream = device.stream },
-            upload = { count = 1, stream = device.stream } }
-    end
-    return list
-end
-
 -- Makes core know the memory of launches that wait for other devices, before any runs: its first
 -- use there waits for former uses, by an event behind whatever the device that has it has queued
 -- then. If that is a launch that waits for this one, both wait for ever.
@@ -68,16 +57,16 @@ function clocks.new(fields, maxima, n, gradual)
     local barrier, ticks = fields.barrier, {}
     self.ticks = ticks
     self.meets = meets(fields)
+    self.rates = not self.meets and not replicas_suffice(fields) and rates.new(fields) or nil
     for k, device in ipairs(fields.devices) do
         self.list[k] = clock.new(device, fields.precision, maxima:at(k), n, gradual,
-            self.meets and barrier:site(k) or nil)
+            self.meets and barrier:site(k) or nil, self.rates and self.rates:word(k))
         ticks[k] = self.list[k].tick
         if self.meets then barrier:take(k, self.list[k]:barrier()) end
         for _, s in ipairs(fields.states) do
             if s:is_on(device) then s.clock = self.list[k].buffer end
         end
     end
-    self.rates = not self.meets and not replicas_suffice(fields) and new_rates(fields) or nil
     make_ready(self)
     return self
 end
@@ -100,33 +89,11 @@ function Clocks:start(at)
     for k = 1, #self.list do self.list[k]:start(at) end
 end
 
--- Puts the largest rate of all devices of all ranks in the place of each one's own. Waits; cells
--- for the exchange of the next step, if that is given, come along.
-local function learn_rate(self, following)
-    local rates, largest = self.rates, 0
-    for k = 1, #rates do
-        self.list[k].rate:run()
-        self.maxima:at(k):download(rates[k].download)
-    end
-    if following then following:begin() end
-    for k = 1, #rates do rates[k].stream:wait() end
-    if following then following:start() end
-    for k = 1, #rates do
-        local rate = rates[k].host.data[0]
-        if rate ~= rate or rate > largest then largest = rate end
-    end
-    largest = here.largest(largest)
-    for k = 1, #rates do
-        rates[k].host.data[0] = largest
-        self.maxima:at(k):upload(rates[k].host, rates[k].upload)
-    end
-end
-
 -- Queues what notes a step that was taken and chooses the next dt. Behind it all
 -- devices have taken the step. following: the exchange of a step that is queued
 -- right behind, if any
 function Clocks:tick(following)
-    if self.rates then learn_rate(self, following)
+    if self.rates then self.rates:learn(self.list, following)
     elseif not self.meets then self.maxima:exchange() end
     together(self.ticks)
 end
@@ -169,7 +136,7 @@ end
 
 function Clocks:release()
     for _, one in ipairs(self.list) do one:release() end
-    for _, one in ipairs(self.rates or {}) do one.host:release() end
+    if self.rates then self.rates:release() end
 end
 
 return clocks

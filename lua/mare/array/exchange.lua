@@ -242,11 +242,12 @@ function exchange.new(fields, boundaries, scheme, which, fraction)
         boundaries = boundaries, grid = fields.grid,
         normal = scheme.normal, axes = {}, staggered = scheme.staggered and 1 or 0,
         which = which or 'now',
-        joint = {}, has_shut_walls = scheme.has_shut_walls, barrier = fields.barrier,
+        joint = {}, packed = {}, has_shut_walls = scheme.has_shut_walls, barrier = fields.barrier,
         -- A step does not write where it reads, or only in a stage behind another exchange.
         is_kept = fields.moves or scheme.stages ~= nil,
         beyond_open = scheme.keeps_open and kinds.fixed.rule or kinds.outflow.rule,
     }, Exchange)
+    for k, device in ipairs(fields.devices) do self.packed[k] = device:event() end
     local program = program_of(fields)
     for k, axis in ipairs(axes) do
         local links, launches, needed = {}, {}, {}
@@ -272,6 +273,10 @@ function exchange.new(fields, boundaries, scheme, which, fraction)
     return self
 end
 
+local function run(launches)
+    for k = 1, #launches do launches[k]:run() end
+end
+
 local function pack(axis)
     for k = 1, #axis.links do axis.links[k]:pack() end
 end
@@ -293,6 +298,27 @@ local function move(self, axis)
     finish(axis)
 end
 
+-- Moves strips along y as soon as the edges of parts are done, while the rest is computed elsewhere
+-- (links/interior.lua), and queues what fills ghost cells with them. Those along x go with them.
+function Exchange:move_early()
+    local along_x, y = self.axes[1].needed, self.axes[2]
+    run(along_x)
+    pack(y)
+    for k = 1, #self.devices do self.packed[k]:record() end
+    for k = 1, #self.devices do self.packed[k]:wait() end
+    start(y)
+    finish(y)
+    if #along_x == 0 then run(y.needed) end
+    self.is_early = true
+end
+
+-- Queues, behind the rest, the ghost cells that depend on it.
+function Exchange:complete()
+    if #self.axes[1].needed == 0 then return end
+    run(self.axes[1].needed)
+    run(self.axes[2].needed)
+end
+
 -- Queues as much of run() as there is before the host waits for its devices. Whoever does that next
 -- calls start() then, and run() does the rest.
 function Exchange:begin()
@@ -304,7 +330,7 @@ function Exchange:begin()
             return
         end
         if #axis.links > 0 then move(self, axis) end
-        for k = 1, #axis.needed do axis.needed[k]:run() end
+        run(axis.needed)
     end
     self.begun = 3
 end
@@ -314,7 +340,7 @@ function Exchange:start()
 end
 
 -- Lets run() begin anew.
-function Exchange:forget() self.begun = nil end
+function Exchange:forget() self.begun, self.is_early = nil, nil end
 
 -- Queues everything; only what moves between devices or ranks waits. is_shown: for output, not for
 -- a step, which may do without some ghost cells: behind walls that are shut, and where a part goes
@@ -324,8 +350,9 @@ function Exchange:forget() self.begun = nil end
 -- and behind the last where what was read may be overwritten before the next tick.
 function Exchange:run(is_shown, is_next)
     local is_ordered, barrier, begun = is_next, self.barrier, self.begun
-    self.begun = nil
-    for a = begun or 1, 2 do
+    local first = self.is_early and 3 or begun or 1
+    self:forget()
+    for a = first, 2 do
         local axis = self.axes[a]
         local launches = is_shown and axis.launches or axis.needed
         if a == begun then finish(axis)
@@ -334,12 +361,11 @@ function Exchange:run(is_shown, is_next)
             barrier:run()
             is_ordered = true
         end
-        for k = 1, #launches do launches[k]:run() end
+        run(launches)
         is_ordered = is_ordered and #launches == 0
     end
     if self.is_joint and not is_ordered and (is_shown or not self.is_kept) then barrier:run() end
-    local open_sides = is_shown and self.shown or self.open
-    for k = 1, #open_sides do open_sides[k]:run() end
+    run(is_shown and self.shown or self.open)
 end
 
 -- Whether what fills ghost cells asks the clock for the time.

@@ -62,6 +62,23 @@ local function way_to(device, from)
     return device == from and 'place' or reach(device, from) and 'copy' or 'relay'
 end
 
+-- Whether cells go from device to device and from rank to rank through the host alone.
+function links.are_by_host(parts)
+    local is_crossed = false
+    for _, a in ipairs(parts) do
+        if a.rank and a.way ~= 'staged' then return false end
+        is_crossed = is_crossed or a.rank ~= nil
+        for _, b in ipairs(parts) do
+            local on, other = a.device, b.device
+            if on and other and on ~= other then
+                if reach(on, other) then return false end
+                is_crossed = true
+            end
+        end
+    end
+    return is_crossed
+end
+
 -- Returns the name of the way from one part to another. is_joint: whether their
 -- devices have a barrier
 function links.between(from, to, is_joint)

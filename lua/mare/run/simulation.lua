@@ -18,6 +18,8 @@ local errors = require 'bindings.errors'
 local exchange = require 'mare.array.exchange'
 local fields = require 'mare.array.fields'
 local here = require 'mare.ranks.here'
+local interior = require 'mare.links.interior'
+local links = require 'mare.links'
 local host_fields = require 'mare.array.host_fields'
 local literal = require 'mare.base.literal'
 local shapes = require 'mare.shapes'
@@ -105,6 +107,7 @@ local function make_fields(self, parts)
     function self.fields.settle() self:find_state() end
     function self.fields.fill_halos() self:fill_ghosts() end
     self.states, self.kernels = self.fields.states, {}
+    if self.states[1].part.edge_rows then self.interior = interior.new(self.fields.devices) end
     for _, s in ipairs(self.domain and self.states or {}) do
         self.scheme:prepare(self.domain, s)
     end
@@ -152,17 +155,23 @@ end
 local function queue_step(self, axis, following)
     local states, exchanges = self.states, self.exchanges[axis]
     local before, after = ends_of(self, axis)
+    local next = following and not self.particles and self.exchanges[following][1]
     for k = 1, #states[1].sweeps[axis] do
         if exchanges[k] then exchanges[k]:run(false, k == 1) end
         if k == 1 and self.particles then self.particles:half(1, before) end
-        for s = 1, #states do states[s].sweeps[axis][k]:run() end
+        if self.interior then self.interior:run(states, axis)
+        else for s = 1, #states do states[s].sweeps[axis][k]:run() end end
+    end
+    if self.interior then
+        if next then next:move_early() end
+        self.interior:join()
     end
     for k = 1, #self.after[axis] do self.after[axis][k]:run() end
     if self.particles then
         self.exchange_of[after]:run(true)
         self.particles:half(2, after)
     end
-    self.clocks:tick(following and not self.particles and self.exchanges[following][1])
+    self.clocks:tick(next)
 end
 
 local axes = { 'x', [0] = 'y' }
@@ -245,6 +254,22 @@ local function join_parts(self, parts)
         room.nx, room.ny = math.max(room.nx, part.nx), math.max(room.ny, part.ny)
     end
     for _, part in ipairs(parts) do part.columns, part.room = columns, room end
+end
+
+-- Tells parts whose cells go to others through the host, and only along y, how many rows steps
+-- take first: they leave while the rest is computed. All ranks do so, or none.
+local function set_edges(self, parts)
+    local px, py = self.decompose[1], self.decompose[2]
+    if px > 1 or py == 1 or self.barrier or not self.levels or not self.scheme.edge_rows then
+        return
+    end
+    local found, can = {}, links.are_by_host(parts)
+    for k, part in ipairs(can and parts or {}) do
+        found[k] = part.device and self.scheme:edge_rows(part.device, self.precision, part)
+        can = can and (part.rank or found[k]) ~= nil
+    end
+    for _, one in ipairs(here.all(can)) do can = can and one end
+    for k, part in ipairs(can and parts or {}) do part.edge_rows = found[k] end
 end
 
 -- Refuses ranks that do not make the same simulation: they would wait for each other for ever.
@@ -330,6 +355,7 @@ local function make(self, desc)
         or self.scheme.levels_on and self.scheme:levels_on(devices.everywhere(self.devices))
     self.barrier = devices.assign(parts, self.devices)
     join_parts(self, parts)
+    set_edges(self, parts)
     devices.check(parts, self.scheme, self.precision)
     make_fields(self, parts)
     prepare.kernels(self, desc.shown)

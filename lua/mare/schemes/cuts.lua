@@ -50,8 +50,8 @@ local most_programmatic = 2 ^ 24
 
 -- Returns how march.krn is cut for a part: the columns of a work-item divide those of the part, and
 -- as many fields as there are fit into local memory. Where the part has `columns`, those of all
--- parts, it is march_parts.krn.
-local function march_shape(scheme, device, precision, part)
+-- parts, it is march_parts.krn. rows: how many it goes over, if not all; height: those of a strip
+local function march_shape(scheme, device, precision, part, rows, height)
     local choice = shapes.find('march', scheme, device, precision, part)
     local W, room = choice.W, device.info.local_memory
     local exchanges = not source.shuffles(device.info)
@@ -64,13 +64,23 @@ local function march_shape(scheme, device, precision, part)
     end
     local team = team_of(device, choice)
     local strips = math.ceil((part.nx + math.max(W, reach) - reach) / (team * W - 2 * reach))
-    local wanted = math.ceil(strips * part.ny / (choice.rows or 1) * team / choice.GROUP)
+    local wanted = math.ceil(strips * (rows or part.ny) / (height or choice.rows or 1) * team
+        / choice.GROUP)
     local resident = (choice.resident or math.huge) * device.info.compute_units
     local groups = math.min(resident, wanted)
     return { kernel = part.columns and 'march_parts' or 'march', choice = choice, W = W,
         GROUP = choice.GROUP, DEPTH = choice.DEPTH, TEAM = team, groups = groups,
         programmatic = device.info.has_programmatic and part.nx * part.ny <= most_programmatic,
         global = { groups * choice.GROUP, 1 } }
+end
+
+-- Returns how march.krn is cut for the edge of a part and for what lies between: of so many rows.
+-- On a GPU all rows of an edge are computed at once, since they are soon wanted.
+function cuts.edges(scheme, device, precision, part)
+    local rows = part.edge_rows
+    local height = device.info.kind == 'gpu' and 1 or rows
+    return march_shape(scheme, device, precision, part, rows, height),
+        march_shape(scheme, device, precision, part, part.ny - 2 * rows)
 end
 
 local tile_rows = { 6, 5, 4, 3, 8 }
@@ -159,6 +169,10 @@ function cuts.maxima(scheme, device, part)
         end
         local shape = cuts.one_pass_shape(scheme, device, precision, part)
         most = math.max(most, shape.kernel == 'tile' and 2 * shape.groups or shape.groups)
+        if part.edge_rows then
+            local edge, rest = cuts.edges(scheme, device, precision, part)
+            most = math.max(most, 2 * edge.groups + rest.groups)
+        end
     end
     return most
 end

@@ -33,6 +33,7 @@
 --     numbers      names of what the script's functions get besides
 --     filter       with convolution 'filter': the script's function of what is transformed;
 --                  aside: that of bytes beside
+--     per_unit     groups of a compute unit that have registers, or nil
 --     is_cpu, tables
 
 local bound = require 'bindings.array'
@@ -140,8 +141,9 @@ end
 -- Returns what device:program is asked for.
 local function program_of(list, device, key)
     local text = source_from_disk(list, is_lasting(list, device) and key)
-    return source_of.text(text, 'fft', { math = 'strict',
-        defines = { MARE_REAL = list[1].real, MR_GROUPS_PER_UNIT = list[1].per_unit } })
+    local is_alone = not list[2]        -- relays have other groups
+    return source_of.text(text, 'fft', { math = 'strict', defines = { MARE_REAL = list[1].real,
+        MR_GROUPS_PER_UNIT = is_alone and list[1].per_unit or nil } })
 end
 
 local function compile(list, device, key)

@@ -5,20 +5,26 @@
 local groups = {}
 
 -- By the points of a transform: those that a work-item holds, and the radices; items: work-items of
--- a group, if not as many as others have. Of rows:
+-- a group, if not as many as others have; per_unit: groups of a compute unit that have registers,
+-- of floats, if not as many as the compiler chooses. Of rows:
 groups.rows = {
     [2] = { 2, 2 }, [4] = { 4, 4 }, [8] = { 4, 4, 2 }, [16] = { 4, 4, 4 }, [32] = { 4, 4, 4, 2 },
     [64] = { 4, 4, 4, 4 }, [128] = { 8, 8, 4, 4 },
-    [256] = { 8, 8, 8, 4 }, [512] = { 8, 8, 8, 8 }, [1000] = { 10, 10, 10, 10, items = 200 },
+    [256] = { 8, 8, 8, 4 }, [512] = { 8, 8, 8, 8 },
+    [1000] = { 10, 10, 10, 10, items = 200, per_unit = 3 },
     [1024] = { 16, 16, 16, 4 }, [2048] = { 16, 16, 16, 8 }, [4096] = { 16, 16, 16, 16 },
     [2187] = { 27, 9, 9, 27 },
     [8192] = { 32, 32, 32, 8 }, [16384] = { 32, 32, 32, 16 },
 }
 
 -- Of rows of pairs of real numbers, whose transforms are complex, or made real by a function.
--- per_unit: groups of a compute unit that registers must be enough for, of floats
-groups.pairs = { [512] = { 16, 16, 8, 4, items = 32 } }
-groups.spectra = { [512] = { 16, 16, 8, 4, items = 32, per_unit = 24 } }
+groups.pairs = {
+    float = { [128] = { 8, 8, 4, 4, per_unit = 16 },
+        [512] = { 16, 16, 16, 2, items = 32, per_unit = 20 },
+        [2048] = { 16, 16, 16, 8, per_unit = 5 } },
+    double = { [512] = { 16, 16, 8, 4, items = 128 } },
+}
+groups.spectra = { [512] = { 16, 16, 8, 4, items = 32, per_unit = 18 } }
 
 -- Of columns, whose neighbours fill a group, so that work-items hold more.
 groups.columns = {
@@ -116,7 +122,8 @@ local function known(d, levels)
     local n = d.points
     if d.crossed then return groups.crossed_rows[n] end
     if not is_like_column(d) or is_few(levels, d.many) and groups.rows[n] then
-        local of_pairs = d.real_length and (d.store.type.complex and groups.pairs or groups.spectra)
+        local of_pairs = d.real_length and (d.store.type.complex and groups.pairs[d.real]
+            or groups.spectra)
         return of_pairs and of_pairs[n] or groups.rows[n]
     end
     return groups.columns[n] or groups.rows[n]
@@ -223,7 +230,7 @@ end
 function groups.set(d, device, levels)
     d.is_column = d.load.unit ~= 'axis' and levels[1] > 1
     local shape = set_radices(d, levels)
-    d.per_unit = d.real == 'float' and shape.per_unit or nil
+    d.per_unit = d.real == 'float' and not d.is_column and shape.per_unit or nil
     d.is_turned = d.is_column and d.store.unit == 'axis' and d.store.kind == 'plain'
         and not d.convolution and #d.radices > 1
     local both = d.points > limits.most_of_two_texts and d.convolution and symmetric(d.radices)

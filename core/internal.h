@@ -249,7 +249,7 @@ bool mr_device_reaches(const mare_device *device, const mare_device *other);
 /* pool.c: the memory of buffers */
 mare_status mr_pool_open(mare_device *device);
 void mr_pool_close(mare_device *device);
-/* Around a fork, in which nobody opens or closes a device. */
+/* Around a fork: what it leaves of the handles. */
 void mr_pool_begin_fork(void);
 void mr_pool_end_fork(bool is_child);
 /* A buffer with memory, whose life is still to begin; and takes one whose life has ended. */

@@ -385,12 +385,21 @@ mare_status mr_pool_open(mare_device *device) {
     return MARE_OK;
 }
 
-void mr_pool_begin_fork(void) { pthread_mutex_lock(&opened.lock); }
+static _Thread_local bool is_held;  /* the lock, by the thread that forks */
 
+/* No fork waits for the lock: who has it may wait for a driver that forks to link a kernel. */
+void mr_pool_begin_fork(void) { is_held = pthread_mutex_trylock(&opened.lock) == 0; }
+
+/* A child that came while another thread had the lock has no list of handles. */
 void mr_pool_end_fork(bool is_child) {
+    if (is_child && !is_held) {
+        pthread_mutex_init(&opened.lock, NULL);
+        opened.first = NULL;
+        return;
+    }
     for (mare_device *each = opened.first; each && is_child; each = each->next_opened)
         mr_device_leave(each);
-    pthread_mutex_unlock(&opened.lock);
+    if (is_held) pthread_mutex_unlock(&opened.lock);
 }
 
 /* The device may be one whose opening failed before it had a pool. */

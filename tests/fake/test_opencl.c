@@ -34,8 +34,10 @@ typedef struct story {
 
 static mare_status open_story(story *s) {
     MR_TRY(mare_device_open("opencl:0", &s->device));
-    mare_buffer_desc desc = { .size = N * sizeof(float), .type = MARE_TYPE_FLOAT, .label = "x" };
+    /* x is large enough to be touched when it is made. */
+    mare_buffer_desc desc = { .size = 1 << 17, .type = MARE_TYPE_FLOAT, .label = "x" };
     MR_TRY(mare_buffer_create(s->device, &desc, &s->x));
+    desc.size = N * sizeof(float);
     desc.label = "y";
     MR_TRY(mare_buffer_create(s->device, &desc, &s->y));
     MR_TRY(mare_buffer_view(s->x, 512, 512, &s->view));
@@ -525,7 +527,7 @@ int main(int count, char **arguments) {
     expect(fake_start("kept_events", "fake_opencl", second), 0, "kept events, running");
     const char *const ended[] = { second[0], NULL };
     expect(fake_start("kept_events", "fake_opencl", ended), 0, "kept events, ended");
-    const char *const lost[] = { "MARE_FAKE_FAIL=clEnqueueFillBuffer:4:-36", "MARE_FAKE_CONTEXTS=2",
+    const char *const lost[] = { "MARE_FAKE_FAIL=clEnqueueFillBuffer:2:-36", "MARE_FAKE_CONTEXTS=2",
                                  NULL };
     expect(fake_start("openings", "fake_opencl", lost), 0, "openings");
     missing_parts();

@@ -145,7 +145,7 @@ cases('a fault of OpenCL', { library = 'fake_opencl', setup = opencl }, {
       "kernel 'saxpy' (16 x 1 x 1 groups of 64 x 1 x 1)", 'CL_INVALID_WORK_GROUP_SIZE (-54)' },
     { fail = 'clEnqueueNDRangeKernel:1:-36', line = 'launch()', status = 'LOST',
       "kernel 'saxpy' (16 x 1 x 1 groups of 64 x 1 x 1)", 'CL_INVALID_COMMAND_QUEUE (-36)' },
-    { fail = 'clFinish:2:-9999', line = 'd.stream:wait()', status = 'LOST',
+    { fail = 'clFinish:1:-9999', line = 'd.stream:wait()', status = 'LOST',
       "stream 'default': wait: clFinish", '-9999',
       "mare: error: device 'opencl:0' is lost: stream 'default': wait: clFinish" },
 })

@@ -175,6 +175,23 @@ end
 -- Which sweeps along z a launch does: see kernels/volume/volume.h.
 local sweeps = { first = 1, second = 2, both = 3 }
 
+-- Returns the programs of a slab, which compile side by side.
+local function programs_of(desc, slab, values, cuts)
+    local device, wanted, made = slab.device, {}, {}
+    local function want(name, shape)
+        wanted[name] = kernels.program(desc.scheme, device, name .. '.krn', desc.precision,
+            desc.maths, shape)
+        device:prepare(wanted[name])
+    end
+    for name, cut in pairs(cuts) do
+        want(name, tables.merged(cut.shape, known(desc, slab, values, cut.shape),
+            name == 'columns' and { STEPS = desc.steps, GRADUAL = 0 }))
+    end
+    want('rate', rate_shape)
+    for name, one in pairs(wanted) do made[name] = device:program(one) end
+    return made
+end
+
 -- Binds the launches of a slab: those from one of its buffers to the other, and back. Each is {
 -- first, second = the planes of the first and of the second step of a pair, columns = { first,
 -- second, both = those of the first, of the second and, where the domain goes around along z, of
@@ -182,44 +199,32 @@ local sweeps = { first = 1, second = 2, both = 3 }
 -- boundaries, precision, maths, count = of slabs, maxima, clock, shapes = by kernel, if not those
 -- of this module }
 function kernels.bind(desc, slab)
-    local scheme, device, made = desc.scheme, slab.device, { {}, {} }
+    local scheme, made = desc.scheme, { { columns = {} }, { columns = {} } }
     local values = tables.merged(scheme.equation:values(scheme.numbers), block(desc, slab),
         { clock = desc.clock, maxima = desc.maxima })
-    local function program(file, shape)
-        return device:program(kernels.program(scheme, device, file, desc.precision, desc.maths,
-            shape))
-    end
-    local function both_ways(name, kernel, cut, into)
-        local group = cut.shape.GROUP
-        values.along = cut.along
-        for way, ends in ipairs { { slab.state, slab.scratch }, { slab.scratch, slab.state } } do
-            values.src, values.dst = ends[1], ends[2]
-            local launches = into and made[way][into] or made[way]
-            launches[name] = bind(kernel, values, { group = { group, 1, 1 },
-                global = { cut.groups[1] * group, cut.groups[2], cut.groups[3] } })
+    local cuts = { planes = kernels.cut(desc, 'planes', slab),
+        columns = kernels.cut(desc, 'columns', slab) }
+    local programs = programs_of(desc, slab, values, cuts)
+    for way, ends in ipairs { { slab.state, slab.scratch }, { slab.scratch, slab.state } } do
+        local own = made[way]
+        values.src, values.dst = ends[1], ends[2]
+        local function launch(of, kernel)
+            local cut = cuts[of]
+            local group, n = cut.shape.GROUP, cut.groups
+            values.along = cut.along
+            return bind(programs[of]:kernel(kernel), values, { group = { group, 1, 1 },
+                global = { n[1] * group, n[2], n[3] } })
         end
-    end
-    local cut = kernels.cut(desc, 'planes', slab)
-    local planes = program('planes.krn', tables.merged(cut.shape,
-        known(desc, slab, values, cut.shape)))
-    both_ways('first', planes:kernel 'planes_first', cut)
-    both_ways('second', planes:kernel 'planes_last', cut)
-    cut = kernels.cut(desc, 'columns', slab)
-    local columns = program('columns.krn', tables.merged(cut.shape,
-        known(desc, slab, values, cut.shape), { STEPS = desc.steps, GRADUAL = 0 }))
-    made[1].columns, made[2].columns = {}, {}
-    for name, mask in pairs(sweeps) do
-        values.sweeps = mask
-        if mask <= 2 or desc.steps == 2 then
-            both_ways(name, columns:kernel 'columns', cut, 'columns')
+        own.first, own.second = launch('planes', 'planes_first'), launch('planes', 'planes_last')
+        for name, mask in pairs(sweeps) do
+            values.sweeps = mask
+            if mask <= 2 or desc.steps == 2 then
+                own.columns[name] = launch('columns', 'columns')
+            end
         end
-    end
-    local groups = rate_groups(desc.grid, slab)
-    local rate = program('rate.krn', rate_shape):kernel 'volume_rate'
-    for way, src in ipairs { slab.state, slab.scratch } do
-        values.src = src
-        made[way].measure = bind(rate, values, { group = { rate_group, 1 },
-            global = { groups[1] * rate_group, groups[2] } })
+        local groups = rate_groups(desc.grid, slab)
+        own.measure = bind(programs.rate:kernel 'volume_rate', values, {
+            group = { rate_group, 1 }, global = { groups[1] * rate_group, groups[2] } })
     end
     return made
 end

@@ -46,7 +46,8 @@ typedef struct mr_pool {
 typedef struct mr_slot {
     mare_stream *stream;            /* NULL: free, or its stream has ended */
     mr_native event;                /* made when first needed */
-    bool ended;                     /* event marks the end of the last stream */
+    bool ended;                     /* event marks the end of the last stream, or comes later */
+    uint64_t since;                 /* what the pool had released when `stream` began */
 } mr_slot;
 
 struct mare_device {
@@ -277,9 +278,10 @@ mare_status mr_order_use(mare_buffer *buffer, const mare_stream *stream);
 /* The memory goes back to the vendor when it is released, after all work there is. */
 void mr_order_give_up(mare_buffer *buffer);
 
-/* A queue on device `there` waits for what these streams have queued so far. */
-mare_status mr_order_wait(mare_device *device, uint64_t streams, const mare_device *there,
-                          mr_native queue);
+/* A queue on device `there` waits for what these streams have queued so far; for memory that was
+ * released as this `number`, UINT64_MAX if it is not. */
+mare_status mr_order_wait(mare_device *device, uint64_t streams, uint64_t number,
+                          const mare_device *there, mr_native queue);
 /* An event that tells an order, and no time. */
 mare_status mr_order_mark(mare_device *device, mr_native *out);
 

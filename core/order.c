@@ -4,7 +4,8 @@
  * owner of its memory inherits the bits: when a stream first touches the new buffer, it waits for
  * the other streams of the inheritance. The event is recorded only then, so it may cover more than
  * it must, never less; a program with one stream never records any. A slot outlives its stream: its
- * event then marks the stream's end, and a new stream in the slot begins by waiting for it.
+ * event then marks the stream's end, and a new stream in the slot begins by waiting for it. Memory
+ * that was released before that one began waits for the end of the last, not for what it does.
  */
 #include "internal.h"
 
@@ -37,7 +38,10 @@ mare_status mr_order_add(mare_stream *stream) {
         const mr_native native = stream->native;
         if (slot->ended)
             status = device->backend->stream_wait_event(device->native, native, slot->event);
-        if (status == MARE_OK) slot->stream = stream;
+        if (status == MARE_OK) {
+            slot->stream = stream;
+            slot->since = device->pool.released;
+        }
     }
     pthread_mutex_unlock(&device->pool.lock);
     return status;
@@ -71,24 +75,35 @@ void mr_order_close(mare_device *device) {
 
 /* ---- use ---- */
 
+/* Whether the slot's event has come: no queue has to wait for it. */
+static bool has_come(const mare_device *device, const mr_slot *slot) {
+    int done = 0;
+    if (device->backend->event_query(device->native, slot->event, &done) == MARE_OK) return done;
+    mr_clear_error();
+    return false;
+}
+
 /* `queue`, which is on device `there`, waits for what the stream of the slot has queued so far, or
- * for its end. */
-static mare_status wait_for_slot(mare_device *device, mr_slot *slot, const mare_device *there,
-                                 mr_native queue) {
+ * for the end of the last one if that was released as this `number`. */
+static mare_status wait_for_slot(mare_device *device, mr_slot *slot, uint64_t number,
+                                 const mare_device *there, mr_native queue) {
     const mr_backend *backend = device->backend;
-    if (!slot->stream && !slot->ended) return MARE_OK;
-    MR_TRY(need_event(device, slot));
-    if (slot->stream)
+    const bool is_running = slot->stream && number > slot->since;
+    if (!is_running && (!slot->ended || has_come(device, slot))) return MARE_OK;
+    if (is_running) {
+        MR_TRY(need_event(device, slot));
         MR_TRY(backend->event_record(device->native, slot->event, slot->stream->native));
+    }
     return backend->stream_wait_event(there->native, queue, slot->event);
 }
 
-mare_status mr_order_wait(mare_device *device, uint64_t streams, const mare_device *there,
-                          mr_native queue) {
+mare_status mr_order_wait(mare_device *device, uint64_t streams, uint64_t number,
+                          const mare_device *there, mr_native queue) {
     mare_status status = MARE_OK;
     pthread_mutex_lock(&device->pool.lock);
     for (uint64_t left = streams; left && status == MARE_OK; left &= left - 1)
-        status = wait_for_slot(device, &device->slots[__builtin_ctzll(left)], there, queue);
+        status = wait_for_slot(device, &device->slots[__builtin_ctzll(left)], number, there,
+                               queue);
     pthread_mutex_unlock(&device->pool.lock);
     return status;
 }
@@ -99,8 +114,8 @@ mare_status mr_order_use(mare_buffer *buffer, const mare_stream *stream) {
     const bool is_ours = stream->device == buffer->device;
     const uint64_t bit = 1ull << (is_ours ? stream->slot : UNTRACKED);
     if (buffer->pending & ~bit)
-        MR_TRY_WITH(mr_order_wait(buffer->device, buffer->pending & ~bit, stream->device,
-                                  stream->native),
+        MR_TRY_WITH(mr_order_wait(buffer->device, buffer->pending & ~bit, buffer->number,
+                                  stream->device, stream->native),
                     "buffer '%s': waiting for the former use of its memory", buffer->object.label);
     atomic_fetch_or(&buffer->streams, bit);
     return MARE_OK;

@@ -173,7 +173,7 @@ static mare_status hand_over(mare_buffer *buffer, void *queue) {
     if (!queue || !streams || !backend->stream_adopt) return MARE_OK;
     if (!mr_order_covers(streams)) return backend->device_wait(device->native);
     MR_TRY(backend->stream_adopt(device->native, queue, &other));
-    mare_status status = mr_order_wait(device, streams, device, other);
+    mare_status status = mr_order_wait(device, streams, UINT64_MAX, device, other);
     backend->stream_disown(device->native, other);
     return status;
 }
@@ -306,7 +306,7 @@ static mare_status mark_end(mare_buffer *buffer, uint64_t streams, mr_native *ev
     const mr_backend *backend = device->backend;
     const uint64_t own = device->stream->slot < MR_STREAM_SLOTS ? 1ull << device->stream->slot : 0;
     if (!mr_order_covers(streams)) return MARE_ERROR_UNAVAILABLE;
-    MR_TRY(mr_order_wait(device, streams & ~own, device, device->stream->native));
+    MR_TRY(mr_order_wait(device, streams & ~own, UINT64_MAX, device, device->stream->native));
     MR_TRY(mr_order_mark(device, event));
     mare_status status = backend->event_record(device->native, *event, device->stream->native);
     if (status == MARE_OK) status = backend->stream_flush(device->native, device->stream->native);

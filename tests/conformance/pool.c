@@ -149,6 +149,34 @@ static void leaves_work_behind(const stage *s, const mare_device_info *info) {
     mare_event_release(end);
 }
 
+/* Memory that a stream left behind is not waited for in the work of the next one in its place. */
+static void is_not_confused(const stage *s, const mare_device_info *info) {
+    mare_stream *gone = NULL, *later = NULL;
+    mare_event *end = NULL;
+    const int32_t seven = SEVEN;
+    if (info->kind != MARE_DEVICE_CPU || info->compute_units < 2) return;
+    CHECK_OK(mare_stream_create(s->device, NULL, &gone));
+    CHECK_OK(mare_event_create(s->device, &end));
+    leave_work(s, gone);
+    mare_stream_release(gone);
+    CHECK_OK(mare_device_wait(s->device));
+    CHECK_OK(mare_stream_create(s->device, NULL, &later));
+    CHECK_OK(mare_launch_set_int(s->slow, 1, 8 * SPIN));
+    CHECK_OK(mare_launch_run(s->slow, later));
+    CHECK_OK(mare_event_record(end, later));
+    bool runs = !has_ended(end);
+    mare_buffer *next = make(s->device, "next");
+    CHECK_OK(mare_buffer_fill(next, 0, BYTES, &seven, 4, s->second));
+    CHECK_OK(mare_stream_wait(s->second));
+    CHECK(!runs || !has_ended(end));
+    CHECK_OK(mare_device_wait(s->device));
+    mare_buffer_release(next);
+    mare_stream_release(later);
+    mare_event_release(end);
+    CHECK_OK(mare_launch_set_int(s->slow, 1, SPIN));
+    CHECK_OK(mare_device_trim(s->device));
+}
+
 static void replays(const stage *s) {
     mare_plan *plan = NULL;
     mare_buffer *old = make(s->device, "old");
@@ -189,6 +217,7 @@ static void test(mare_device *device, const mare_device_info *info) {
     passes_on_twice(&s);
     outlives_a_stream(&s);
     leaves_work_behind(&s, info);
+    is_not_confused(&s, info);
     replays(&s);
     bears_many_streams(&s);
     mare_launch_release(s.slow);

@@ -115,6 +115,8 @@ local function advance(state, target, limit, held)
     while goes_on(sim.now, target, limit, held) do
         local n = here.broadcast(
             batch_size(sim.now, math.min(target, sim.stop), limit, state.per_step))
+        -- Half of a pair of steps costs more than half.
+        if sim.has_pairs and n > 1 then n = n - (sim.now.steps + n) % 2 end
         local t, taken, started = sim.now.t, sim.now.steps, system.now()
         sim:step(n)
         sim:read()

@@ -178,6 +178,7 @@ function simulation.new(desc)
         devices = devices.open(desc.devices or o.device),
     }, Simulation)
     self.is_around = self.boundaries.low == 'periodic'
+    self.has_pairs = self.is_around     -- run/loop.lua asks for whole ones
     for _, device in ipairs(self.devices) do devices.check_kind(device, 'a volume') end
     self.fields = slabs.new { grid = self.grid, names = self.scheme.fields,
         precision = self.precision, count = desc.slabs or #self.devices, devices = self.devices,

@@ -4,14 +4,17 @@
 -- a filtered picture.
 --     mare tests/bench/fft.lua [DEVICE [IMAGE [PART...]]]
 --     mare tests/bench/fft.lua table FILE...
--- Where cuFFT is, it is measured in turn; fft_peers.py measures SciPy, MKL or FFTW. IMAGE (fft.png;
--- none): the times by length, of `lengths` or `sizes`. PART: lengths, batches, factors, squares,
--- window, errors, exact, picture, which are the default; sizes, which are 160 plans. The table is
--- made of files with the records.
+-- Where cuFFT is, it is measured in turn. IMAGE (fft.png; none): the times by length, of `lengths`
+-- or `sizes`. PART: lengths, batches, factors, squares, window, errors, exact, picture and peers,
+-- which are the default; sizes: 160 plans. peers: SciPy, MKL and FFTW on two threads of the
+-- processor (fft_peers.py), as far as the Python of $MARE_PYTHON, or python3, has them. The table
+-- is made of files with the records.
 
 local cufft = require 'bindings.cufft'
 local devices = require 'bindings.device'
 local exact_transform = require 'tests.bench.exact_transform'
+local home = require 'bindings.home'
+local json = require 'dkjson'
 local mare = require 'mare'
 local record = require 'tests.bench.record'
 
@@ -251,10 +254,40 @@ function parts.picture()
     write(('picture of %d x %d as a plan'):format(n, n), nil, time(function() plan:run() end))
 end
 
+-- Takes in a record of fft_peers.py: a row, a point of the picture, a line of the file of records.
+local function take_record(line)
+    local of = json.decode(line)
+    print(('%-9s %-7s %-34s %10.2f us'):format('processor', of.peer, of.transform,
+        1e6 * of.seconds))
+    local type, log2 = of.transform:match '^(%a+), 2%^(%d+)$'
+    if type then add_point(('%s, %s'):format(of.peer, type), 2 ^ log2, of.seconds) end
+    local file = os.getenv 'MARE_RECORDS' and io.open(os.getenv 'MARE_RECORDS', 'a')
+    if file then
+        file:write(line, '\n')
+        file:close()
+    end
+end
+
+function parts.peers()
+    for _, peer in ipairs { 'scipy', 'mkl', 'fftw' } do
+        local path, count, last = os.tmpname(), 0, 'it printed nothing'
+        local pipe = io.popen(("'%s' '%s/tests/bench/fft_peers.py' 2 %s 2>%s"):format(
+            os.getenv 'MARE_PYTHON' or 'python3', home.root, peer, path))
+        for line in pipe:lines() do
+            take_record(line)
+            count = count + 1
+        end
+        pipe:close()
+        for line in io.lines(path) do last = line:find '%S' and line or last end
+        os.remove(path)
+        if count == 0 then print(('%s: not here: %s'):format(peer, last)) end
+    end
+end
+
 -- ---- all of it ----
 
 local order = { 'lengths', 'batches', 'factors', 'squares', 'window', 'errors', 'exact',
-    'picture' }
+    'picture', not record.is_small and 'peers' or nil }
 for _, part in ipairs(#arg > 2 and { unpack(arg, 3) } or order) do
     if not parts[part] then
         error(("fft: part '%s' (allowed: %s, sizes)"):format(part, table.concat(order, ', ')), 0)

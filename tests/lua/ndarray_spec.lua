@@ -56,6 +56,11 @@ describe('an array', function()
         fails(function() mare.concatenate { a, arange(3) } end, 'MARE_ERROR_ARGUMENT', '{ 2, 3 }',
             '{ 3 }')
         fails(function() mare.stack(a) end, nil, 'list of arrays')
+        fails(function() mare.stack {} end, nil, 'stack: at least one array')
+        fails(function() mare.concatenate { a, 3 } end, nil, 'concatenate', 'place 2, not a number')
+        fails(function() mare.stack({ a, a }, { axis = 4 }) end, nil, 'axis 4', '-3 to 2')
+        fails(function() a:roll(0 / 0) end, nil, 'steps = nan')
+        fails(function() array(7):diff() end, nil, 'diff: axis -1, the shape is {}: there is none')
         fails(function() return a[a:gt(1)] end, nil, 'a { mask }')
     end)
 

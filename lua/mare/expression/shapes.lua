@@ -120,6 +120,10 @@ local function is_outside(at, count)
 end
 
 local function no_place(what, at, count, shape)
+    if count == 0 then
+        errors.argument('%s, the shape is %s: there is none', what:format(tostring(at)),
+            tostring(shape))
+    end
     errors.argument('%s, the shape is %s: %d to %d are allowed', what:format(tostring(at)),
         tostring(shape), -count, count - 1)
 end

@@ -17,9 +17,20 @@ local function along(axis, low, high)
     return places
 end
 
+-- Checks a list of at least one array. what: the name of the call
+local function check_list(what, list)
+    errors.wanted(what .. ': list of arrays', 'table', list)
+    if #list == 0 then errors.argument('%s: at least one array is wanted', what) end
+    for k, each in ipairs(list) do
+        if not array.is(each) then
+            errors.argument('%s: an array is wanted at place %d, not a %s', what, k, type(each))
+        end
+    end
+end
+
 -- Returns the number of the axis, the shape and the type of arrays one after another.
 local function joined_of(list, axis)
-    errors.wanted('concatenate: list of arrays', 'table', list)
+    check_list('concatenate', list)
     local first = array.node(list[1])
     local sizes, type = shapes.copy(first.shape), first.type
     axis = shapes.axis(first.shape, axis or 0, 'concatenate')
@@ -56,9 +67,14 @@ end
 
 -- Returns arrays of one shape along a new axis (0): mare.stack { a, b } has the shape { 2, ... }.
 function joining.stack(list, options)
-    errors.wanted('stack: list of arrays', 'table', list)
+    check_list('stack', list)
     local axis, raised = errors.fields('stack', options or {}, { axis = 'number' }).axis or 0, {}
-    if axis < 0 then axis = axis + array.node(list[1]).shape.rank + 1 end
+    local rank = array.node(list[1]).shape.rank
+    if axis % 1 ~= 0 or axis < -rank - 1 or axis > rank then
+        errors.argument('stack: axis %s of arrays of %d axes: %d to %d are allowed',
+            tostring(axis), rank, -rank - 1, rank)
+    end
+    if axis < 0 then axis = axis + rank + 1 end
     for k, each in ipairs(list) do raised[k] = each:unsqueeze(axis) end
     return joining.concatenate(raised, { axis = axis })
 end
@@ -66,7 +82,9 @@ end
 -- Returns the elements moved on along an axis (0), from its end to its beginning: a:roll(1, 0).
 function Array:roll(steps, axis)
     local shape = array.node(self).shape
-    errors.wanted('roll: steps', 'number', steps)
+    if errors.wanted('roll: steps', 'number', steps) % 1 ~= 0 then
+        errors.argument('roll: steps = %s: a whole number is wanted', tostring(steps))
+    end
     axis = shapes.axis(shape, axis or 0, 'roll')
     local cut = shape[axis + 1] > 0 and -steps % shape[axis + 1] or 0
     local parts = { self(along(axis, cut)), self(along(axis, 0, cut)) }

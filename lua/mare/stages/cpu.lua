@@ -265,13 +265,32 @@ end
 
 -- ---- storing ----
 
+-- Writes numbers k and n - k of points `at` and `last`.
+local function write_pair(w, d, arrays, at, last)
+    local x = declared(w, 'x', points.get(arrays, at))
+    local y = declared(w, 'y', points.get(arrays, last))
+    ends.store_split(w, d, 'k', x, y, ('(%d - k)'):format(d.n))
+end
+
+-- Point 0 of a row comes by itself, so that the loop reads points one behind the other.
+local function write_split_row(w, d, arrays)
+    w:open '/* numbers of the row */'
+    write_row(w, d, 'out')
+    w:open '/* the first and the last one */'
+    w:line 'int k = 0;'
+    write_pair(w, d, arrays, '0', '0')
+    w:close()
+    w:open(('MR_LANES(e, %d)'):format(math.floor(d.n / 2)))
+    w:line 'int k = e + 1;'
+    write_pair(w, d, arrays, 'k', ('%d - k'):format(d.n))
+    w:close()
+    w:close()
+end
+
 local function write_split(w, d, arrays)
+    if d.width == 1 then return write_split_row(w, d, arrays) end
     each(w, d, 'to', math.floor(d.n / 2) + 1, d.store.unit, function(at)
-        local last = d.width == 1 and ('(k == 0 ? 0 : %d - k)'):format(d.n)
-            or ('(k == 0 ? 0 : %d - k) * %d + l'):format(d.n, d.width)
-        local x = declared(w, 'x', points.get(arrays, at))
-        local y = declared(w, 'y', points.get(arrays, last))
-        ends.store_split(w, d, 'k', x, y, ('(%d - k)'):format(d.n))
+        write_pair(w, d, arrays, at, ('(k == 0 ? 0 : %d - k) * %d + l'):format(d.n, d.width))
     end)
 end
 

@@ -1,6 +1,7 @@
 -- Prints arrays as NumPy does: rows in brackets, and only the corners of large arrays.
 
 local array = require 'mare.ndarray.array'
+local number_texts = require 'mare.base.number_texts'
 
 local printing = {}
 
@@ -9,53 +10,8 @@ local widest = 78               -- characters of a line
 
 -- ---- numbers ----
 
-local function significant(value)
-    for digits = 1, 8 do
-        local text = ('%%.%dg'):format(digits):format(value)
-        if tonumber(text) == value or digits == 8 then return text end
-    end
-end
-
--- Returns how many digits these numbers need behind the point, at most 8, or nil if they are
--- printed with exponents.
-local function decimals(values)
-    local least, greatest, digits = math.huge, 0, 0
-    for _, value in ipairs(values) do
-        local size = math.abs(value)
-        if size - size == 0 then
-            if size > 0 then least = math.min(least, size) end
-            greatest = math.max(greatest, size)
-            local text = significant(value)
-            local fraction = text:match '%.(%d*)$' or ''
-            if text:find 'e' then fraction = ('%.8f'):format(value):match '%.(%d-)0*$' end
-            digits = math.max(digits, #fraction)
-        end
-    end
-    if greatest >= 1e8 or least < 1e-4 or least < math.huge and greatest / least > 1e6 then
-        return nil
-    end
-    return math.min(digits, 8)
-end
-
-local function real_texts(values)
-    local digits, list = decimals(values), {}
-    for k, value in ipairs(values) do
-        if value ~= value then
-            list[k] = 'nan'
-        elseif value - value ~= 0 then
-            list[k] = value > 0 and 'inf' or '-inf'
-        elseif digits then
-            list[k] = ('%.' .. digits .. 'f'):format(value):gsub('%.$', '')
-            if digits == 0 then list[k] = list[k] .. '.' end
-        else
-            list[k] = ('%.8e'):format(value):gsub('0+e', 'e'):gsub('%.e', '.0e')
-        end
-    end
-    return list
-end
-
 local function texts_of(values, type)
-    if type.kind == 2 then return real_texts(values) end
+    if type.kind == 2 then return number_texts.of(values) end
     local list = {}
     for k, value in ipairs(values) do
         if type.complex then

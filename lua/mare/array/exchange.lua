@@ -379,6 +379,7 @@ function Exchange:release()
     for _, list in ipairs { self.open, self.shown } do
         for _, launch in ipairs(list) do launch:release() end
     end
+    for _, event in ipairs(self.packed) do event:release() end
 end
 
 return exchange

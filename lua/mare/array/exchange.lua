@@ -376,8 +376,8 @@ function Exchange:release()
         for _, launch in ipairs(axis.launches) do launch:release() end
         for _, link in ipairs(axis.links) do link:release() end
     end
-    for _, list in ipairs { self.open, self.shown } do
-        for _, launch in ipairs(list) do launch:release() end
+    for _, list in ipairs { self.open, self.shown, self.packed } do
+        for _, object in ipairs(list) do object:release() end
     end
     for _, event in ipairs(self.packed) do event:release() end
 end

@@ -42,10 +42,10 @@ local function waves(desc)
     for k = 1, desc.second and 5 or 0 do (k % 2 == 1 and steps.second or steps.first):run(1) end
     for _, n in ipairs(desc.second and {} or desc.steps or { 5 }) do
         sim:step(n)
-        sim:read()
+        if not desc.unread then sim:read() end
     end
-    sim:read()
-    local p, sum = sim:field 'p', sim:integral 'p'
+    if desc.second then sim:read() end
+    local p, sum = sim:field 'p', sim:integral 'p'      -- these wait for what was not read
     assert.equal(5, sim.now.steps)
     fails(function() sim:step(-3) end, 'MARE_ERROR_ARGUMENT', 'step(-3)')
     fails(function() sim:field('p', { i = 0, j = 0, k = 0, nx = 13, ny = 1, nz = 1 }) end,
@@ -89,7 +89,59 @@ describe('a volume', function()
         assert.is_false(same(whole, around))
         assert.is_true(same(around, (waves { boundaries = 'periodic', slabs = 2 })))
         assert.is_true(same(around, (waves { boundaries = 'periodic', steps = { 1, 3, 1 } })))
+        assert.is_true(same(around, (waves { boundaries = 'periodic', steps = { 2, 1, 2 },
+            unread = true })))
         waves { boundaries = 'outflow' }
+    end)
+
+    it('has its state after steps that nobody has read', function()
+        local function make()
+            local sim = mare.volume.simulation { scheme = scheme, boundaries = 'periodic',
+                options = { device = device, precision = 'double' }, grid = { nx = 12, ny = 10,
+                    nz = 12, x = { 0, 1 }, y = { 0, 1 }, z = { 0, 1 } },
+                initial = function(x, y, z) return math.sin(6 * x - 5 * z), z, x * y, y end }
+            sim:aim(1)
+            return sim
+        end
+        local a, b = make(), make()
+        a:step(2)
+        a:read()
+        local p, t = a:field 'p', a.now.t
+        local function fresh(sim)
+            sim:load { state = b.saved, t = 0, steps = 0, rate = b.rate }
+            sim:aim(1)
+            sim:step(2)
+        end
+        b.saved, b.rate = b.fields:host { count = b:saved_count() }, b.now.rate
+        b:save(b.saved)
+        fresh(b)
+        assert.is_true(same(p, (b:field 'p')))
+        fresh(b)
+        assert.equal(a:integral 'p', b:integral 'p')
+        fresh(b)
+        assert.equal(a:slice('p', 'z').data[17], b:slice('p', 'z').data[17])
+        fresh(b)
+        local now = b.fields:host { count = b:saved_count() }
+        b:save(now)
+        assert.is_true(same(p, now.data))
+        fresh(b)
+        b:aim(t)
+        b:step(1)
+        assert.equal(2, b:read().steps)
+        assert.is_true(same(p, (b:field 'p')))
+        for call, text in pairs {
+            [function() b:aim 'x' end] = 'volume: aim(x)',
+            [function() b:aim(0 / 0) end] = 'a time is wanted',
+            [function() b:aim(0) end] = 'volume: aim(0): the state is at t = ',
+            [function() b:load {} end] = 'volume: load: state',
+            [function() b:load { state = now, steps = 1 } end] = 'volume: load: t = nil',
+            [function() b:load { state = now, t = 0, steps = 1.5 } end] = 'steps = 1.5',
+            [function() b:load() end] = 'volume: load',
+            [function() b:save() end] = 'volume: save',
+            [function() b:save(b.fields:host { count = 3 }) end] = 'this memory 24',
+        } do fails(call, 'MARE_ERROR_ARGUMENT', text) end
+        a:release()
+        b:release()
     end)
 
     it('gives the transposed bits of a transposed problem', function()

@@ -4,9 +4,10 @@
 --         initial = function(x, y, z) return 1 + x * y, 0, 0, 0, 1 end }
 --     sim:aim(0.1)   sim:step(10)   sim:read()   local rho = sim:field 'rho'
 --
--- Steps are queued and never waited for; dt follows from the state on the device. Steps come in
--- pairs: the first sweeps along x, y and z, the second along z, y and x, with the same dt unless
--- the target is near. Where the domain goes around along z both sweeps along it are one pass, after
+-- Steps are queued, and waited for by what needs to know where they ended: read(), the next step()
+-- and all that looks at the state. dt follows from the state on the device. Steps come in pairs:
+-- the first sweeps along x, y and z, the second along z, y and x, with the same dt unless the
+-- target is near. Where the domain goes around along z both sweeps along it are one pass, after
 -- which the state lies in the other buffer. The bits of a run depend neither on how its steps were
 -- queued nor on how many slabs there are. run/loop.lua takes it as it takes one on a plane.
 
@@ -16,6 +17,7 @@ local errors = require 'bindings.errors'
 local grids = require 'mare.volume.grid'
 local here = require 'mare.ranks.here'
 local kernels = require 'mare.volume.kernels'
+local memory = require 'bindings.memory'
 local options = require 'mare.base.options'
 local plans = require 'mare.links.plans'
 local slabs = require 'mare.volume.slabs'
@@ -189,8 +191,13 @@ function simulation.new(desc)
     return self
 end
 
+-- Waits for steps that nobody has read: how many were taken tells which buffer has the state.
+local function find_state(self)
+    if self.queued then self:read() end
+end
+
 local function start(self, at)
-    self.queued = nil
+    self.queued, self.now.t, self.now.steps = nil, at.t, at.steps
     self.clocks:start { t = at.t, steps = at.steps, rate = at.rate, cfl = self.cfl, dt = self.dt }
 end
 
@@ -249,34 +256,67 @@ function Simulation:change(f)
     measure(self, now.t, 'state that was set')
 end
 
+-- Raises unless host memory has room for a state.
+local function check_memory(self, call, given)
+    local what, wanted = 'volume: ' .. call, self:saved_count() * self.fields.element
+    local _, bytes = memory.pointer(what, given, self.precision)
+    if bytes and bytes < wanted then
+        errors.argument('%s: a state has %.0f bytes, this memory %.0f', what, wanted, bytes)
+    end
+end
+
 -- Writes the state of the whole grid into host memory: with the clock everything that the next step
 -- depends on. Waits.
-function Simulation:save(host) self.fields:save(host) end
+function Simulation:save(host)
+    check_memory(self, 'save', host)
+    find_state(self)
+    self.fields:save(host)
+end
 
 -- Returns how many numbers that is.
 function Simulation:saved_count() return self.fields:saved_count() end
 
+local function is_finite(value)
+    return type(value) == 'number' and value - value == 0
+end
+
 -- Loads a state and its clock: { state = what save() gave, t, steps, rate }
 function Simulation:load(at)
+    errors.wanted('volume: load', 'table', at)
+    check_memory(self, 'load: state', at.state)
+    if not is_finite(at.t) then
+        errors.argument('volume: load: t = %s: a time is wanted', tostring(at.t))
+    elseif not (is_finite(at.steps) and at.steps >= 0 and at.steps % 1 == 0) then
+        errors.argument('volume: load: steps = %s: a whole number is wanted', tostring(at.steps))
+    end
     self.fields:load(at.state)
     start(self, at)
     self.version = self.version + 1
     self:aim(at.t)
 end
 
--- Lets the next steps end exactly at `t`: steps after that change nothing.
+-- Lets the next steps end exactly at `t`, not before the time that the state has (math.huge: they
+-- end nowhere). Steps after that change nothing.
 function Simulation:aim(t, held)
+    if type(t) ~= 'number' or t ~= t then
+        errors.argument('volume: aim(%s): a time is wanted', tostring(t))
+    end
+    find_state(self)
+    if t < (self.now.t or t) then
+        errors.argument('volume: aim(%g): the state is at t = %g already', t, self.now.t)
+    end
     self.stop = t
     self.clocks:aim(t, held)
     self:read()
 end
 
--- Queues n steps, 1 if not given. The state must have been read since the last ones were queued.
+-- Queues n steps, 1 if not given, once those of the call before have been taken.
 function Simulation:step(n)
     n = n or 1
     if not (type(n) == 'number' and n >= 0 and n % 1 == 0) then
         errors.argument('volume: step(%s): a whole number is wanted', tostring(n))
     end
+    find_state(self)
     self.version = self.version + 1
     local at, lead = self.fields.at, n > 0 and self.now.steps % 2 or 0
     local pairs_ = math.floor((n - lead) / 2)
@@ -321,6 +361,7 @@ end
 function Simulation:field(name, box)
     local g = self.grid
     if box then check_box(g, box) end
+    find_state(self)
     return variables.read(self, name,
         box or { i = 0, j = 0, k = 0, nx = g.nx, ny = g.ny, nz = g.nz })
 end

@@ -285,8 +285,13 @@ local function start(axis)
     for k = 1, #axis.links do axis.links[k]:start() end
 end
 
+-- What is sent has arrived behind it, too: while a rank waits for its device MPI brings nothing on.
 local function finish(axis)
     for k = 1, #axis.links do axis.links[k]:finish() end
+    for k = 1, #axis.links do
+        local link = axis.links[k]
+        if link.settle then link:settle() end
+    end
 end
 
 -- Moves the strips of an axis. Between ranks, and devices that do not reach each other, the host
@@ -379,7 +384,6 @@ function Exchange:release()
     for _, list in ipairs { self.open, self.shown, self.packed } do
         for _, object in ipairs(list) do object:release() end
     end
-    for _, event in ipairs(self.packed) do event:release() end
 end
 
 return exchange

@@ -4,6 +4,7 @@
 --     pack()       queues what brings the strip out of its part
 --     start()      once the devices of all packed links are done
 --     finish()     queues, or has done, what makes the strip ready in `buffer`
+--     settle()     behind all that, if there is such a thing: waits until the other rank has it
 --
 -- and array/exchange.lua calls these in turn for all links of an axis. Between
 -- ranks each of the two has one half of a link: send or receive.

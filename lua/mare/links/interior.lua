@@ -43,4 +43,10 @@ function Interior:join()
     for _, one in ipairs(self.list) do one.main:wait_event(one.done) end
 end
 
+function Interior:release()
+    for _, one in ipairs(self.list) do
+        for _, name in ipairs { 'begun', 'edges', 'done', 'stream' } do one[name]:release() end
+    end
+end
+
 return interior

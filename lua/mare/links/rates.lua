@@ -61,6 +61,7 @@ end
 function Rates:release()
     for k = 1, #self do
         self[k].word:release()
+        self[k].known:release()
         self[k].host:release()
     end
 end

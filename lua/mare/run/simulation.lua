@@ -667,6 +667,7 @@ function Simulation:release()
     release_steps(self)
     self.fields:release()
     self.clocks:release()
+    if self.interior then self.interior:release() end
     if self.barrier then self.barrier:release() end
     setmetatable(self, Released)
 end

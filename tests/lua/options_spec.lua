@@ -97,6 +97,8 @@ describe('options', function()
         assert.equal(2, evaluate(either, { '--a=2' }).a)
         either[3].default = nil
         assert.truthy(refusal(either, { '--a=2' }):find('--a wants --b FILE or --c FILE', 1, true))
+        local one = { either[1], either[2] }                -- a volume has no --series
+        assert.truthy(refusal(one, { '--a=2' }):find('--a wants --b FILE', 1, true))
     end)
 
     it('has no option that a scenario withdraws', function()

@@ -185,7 +185,14 @@ describe('a volume', function()
         refuse({ scheme = mare.euler {} }, 'dimensions = 3')
         refuse({ boundaries = { west = 'fixed' } }, 'boundary west = fixed')
         refuse({ boundaries = 'open' }, 'boundary west = open')
-        refuse({ slabs = 3 }, 'each needs at least 4')
+        for _, slabs in ipairs { 3, 0, 1.5 } do
+            refuse({ slabs = slabs }, ('slabs = %g: must be a whole number from 1 to 2'):format(
+                slabs))
+        end
+        local large = { nx = 2 ^ 20, ny = 2 ^ 20, nz = 4, x = { 0, 1 }, y = { 0, 1 }, z = { 0, 1 } }
+        refuse({ grid = large }, 'fewer cells')
+        large.nz = 8
+        refuse({ grid = large }, 'more slabs are wanted, at most 2')
         refuse({ initial = function() return 1, 'x' end }, 'gives string as value 2')
         refuse({ initial = 1 }, 'initial')
         refuse({ scheme = mare.equations { dimensions = 3, fields = { 'u' }, scheme = 'ssp_rk2',

@@ -312,12 +312,14 @@ local function check_names(list, values)
     return values
 end
 
--- Returns in words the options that an option needs, if it has none of them.
+-- Returns in words the options that an option needs, if it has none of them. A run in three
+-- dimensions does not declare all.
 local function missing_needs(option, values, declared)
     local names = {}
-    for k, key in ipairs(option.needs or {}) do
+    for _, key in ipairs(option.needs or {}) do
         if values[key] then return nil end
-        names[k] = '--' .. key:gsub('_', '-') .. ' ' .. types[declared[key].type].metavar
+        local needed = declared[key]
+        names[#names + 1] = needed and '--' .. needed.name .. ' ' .. types[needed.type].metavar
     end
     return names[1] and table.concat(names, ' or ')
 end

@@ -57,12 +57,15 @@ function Grid:cell(axis, place)
     return math.max(0, math.min(self['n' .. axis] - 1, k))
 end
 
+-- Returns how many slabs there may be.
+function Grid:most_slabs() return math.floor(self.nz / (2 * reach)) end
+
 -- Returns `count` slabs, from low to high: { index, k0 = first slice, nz = slices }, which differ
 -- by one slice at most.
 function Grid:slabs(count)
-    if count % 1 ~= 0 or count < 1 or math.floor(self.nz / count) < 2 * reach then
-        errors.usage('volume: slabs = %g of %d slices: each needs at least %d', count, self.nz,
-            2 * reach)
+    if count % 1 ~= 0 or count < 1 or count > self:most_slabs() then
+        errors.usage('volume: slabs = %g: must be a whole number from 1 to %d, each needs at least '
+            .. '%d of the %d slices', count, self:most_slabs(), 2 * reach, self.nz)
     end
     local list = {}
     for k = 1, count do

@@ -8,6 +8,7 @@
 --     out:write(t, function(name) return data end)        -- nz * ny * nx values, x fastest
 --     out:close()   out:abort()
 
+local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local library = require 'bindings.netcdf'
 local output = require 'mare.files.netcdf'
@@ -58,10 +59,25 @@ local function define(file, spec)
 end
 
 local function guarded(self, f, ...)
-    local ok, failure = pcall(f, self, ...)
+    local ok, failure = pcall(f, ...)
     if ok then return end
     self:abort()
     error(failure, 0)
+end
+
+-- Calls what works on files. A failure there is no fault of a script's line.
+function netcdf.on_disk(f, ...)
+    local ok, failure = pcall(f, ...)
+    if ok then return failure end
+    if errors.is(failure) then error(failure, 0) end
+    errors.raise('MARE_ERROR_IO', '%s', tostring(failure))
+end
+local on_disk = netcdf.on_disk
+
+local function open(self)
+    self.temporary:reserve(self.record)
+    self.file = library.create(self.temporary.name, self.spec.path)
+    define(self.file, self.spec)
 end
 
 -- Opens a file. A path that cannot be written is refused before anything is computed.
@@ -71,31 +87,26 @@ function netcdf.writer(spec)
     for _, v in ipairs(spec.variables) do
         self.record = self.record + spec.grid.cells * bytes_of[v.type]
     end
-    guarded(self, function()
-        self.temporary:reserve(self.record)
-        self.file = library.create(self.temporary.name, spec.path)
-        define(self.file, spec)
-    end)
+    guarded(self, on_disk, open, self)
     return self
 end
 
 local function write(self, t, get)
-    local g, n = self.spec.grid, self.records
-    self.temporary:reserve(self.record)
+    local g, n, file, time = self.spec.grid, self.records, self.file, library.doubles(1)
+    on_disk(self.temporary.reserve, self.temporary, self.record)
     for _, v in ipairs(self.spec.variables) do
-        self.file:put(v.name, { n, 0, 0, 0 }, { 1, g.nz, g.ny, g.nx }, get(v.name))
+        on_disk(file.put, file, v.name, { n, 0, 0, 0 }, { 1, g.nz, g.ny, g.nx }, get(v.name))
     end
-    local time = library.doubles(1)
     time[0] = t
-    self.file:put('time', { n }, { 1 }, time)
-    self.file:sync()
+    on_disk(file.put, file, 'time', { n }, { 1 }, time)
+    on_disk(file.sync, file)
     self.records = n + 1
 end
 
-function Writer:write(t, get) guarded(self, write, t, get) end
+function Writer:write(t, get) guarded(self, write, self, t, get) end
 
 function Writer:close()
-    guarded(self, function()
+    guarded(self, on_disk, function()
         self.file:close()
         self.temporary:commit()
         self.file = nil

@@ -91,9 +91,9 @@ local function open_film(desc, sim, every)
         fig.range, fig.is_widened, self.is_widened = self.range, true, true
     end
     fig.path = o.film
-    self.writer = film.writer { path = o.film, rate = film.rate, figure = image.figure_spec(fig),
-        title = desc.title, time = { last = o.t_end, step = every,
-            unit = picture.time_unit(desc.scheme) } }
+    self.writer = netcdf.on_disk(film.writer, { path = o.film, rate = film.rate,
+        figure = image.figure_spec(fig), title = desc.title, time = { last = o.t_end, step = every,
+            unit = picture.time_unit(desc.scheme) } })
     self.pixels = memory.array('uint32', self.writer.figure.box.width
         * self.writer.figure.box.height)
     return self
@@ -109,7 +109,8 @@ function shots.write(self, sim)
         fig = self.range and fig:with_range(self.range) or fig
     end
     image.shade(fig, slice.data, self.pixels, fig.box.width)
-    self.writer:write(sim.now.t, function() return self.pixels end, self.range)
+    netcdf.on_disk(self.writer.write, self.writer, sim.now.t, function() return self.pixels end,
+        self.range)
 end
 
 -- ---- a run's ----
@@ -145,8 +146,8 @@ function outputs.new(desc, is_later)
     for _, name in ipairs(is_later and { 'out', 'film' } or {}) do
         local path = desc.options[name]
         if path and files.size(path) then
-            errors.usage('option --%s: %s is of the run before: one that goes on from a checkpoint '
-                .. 'writes files of its own', name, path)
+            errors.usage('option --%s: %s is of the run before: in three dimensions one that goes '
+                .. 'on from a checkpoint writes files of its own, under other names', name, path)
         end
     end
     return setmetatable({ desc = desc, list = {} }, Outputs)
@@ -201,7 +202,7 @@ function Outputs:close(sim)
     local o, paths = self.desc.options, {}
     for k, one in ipairs(self.list) do
         if one.schedule:wants_end() then write(one, sim) end
-        one.writer:close()
+        netcdf.on_disk(one.writer.close, one.writer)
         paths[k] = one.path
     end
     if o.image then
@@ -209,6 +210,15 @@ function Outputs:close(sim)
         paths[#paths + 1] = o.image
     end
     return paths
+end
+
+-- Says what a run that goes on from a checkpoint does about the files of this one, which stopped.
+function Outputs:before_restart()
+    local o, names = self.desc.options, {}
+    for _, name in ipairs { 'out', 'film' } do
+        if o[name] then names[#names + 1] = ('another --%s than %s'):format(name, o[name]) end
+    end
+    return names[1] and ' and wants ' .. table.concat(names, ', ') or ''
 end
 
 -- Completes the files of a run that stopped with a checkpoint: what comes then goes into others.

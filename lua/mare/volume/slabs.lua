@@ -30,16 +30,23 @@ end
 
 local buffers = { 'state', 'scratch' }
 
+-- Says what to do about a slab whose buffer would be too large.
+local function refuse_size(self, own, device, bytes)
+    local grid, most = self.grid, self.grid:most_slabs()
+    errors.usage('volume: a slab of %d x %d x %d cells needs a buffer of %.1f GiB, %s has them up '
+        .. 'to %.1f GiB: %s', grid.nx, grid.ny, own.nz, bytes / 2 ^ 30, device.name,
+        device.info.max_buffer / 2 ^ 30, (self.count < most
+        and 'more slabs are wanted, at most %d' or 'fewer cells along x and y are wanted, for '
+        .. 'slabs may be %d at most'):format(most))
+end
+
 local function new_slab(self, own, device)
     local stride = math.ceil(self.grid.nx / alignment) * alignment
     local slab = setmetatable({ device = device, k0 = own.k0, nz = own.nz, fields = #self.names,
         stride = stride, plane = stride * self.grid.ny }, Slab)
     local count = (own.nz + 2 * beyond_slab) * slab.fields * slab.plane + beyond
     local bytes = count * self.element
-    if bytes > device.info.max_buffer then
-        errors.argument('volume: a slab needs a buffer of %.1f GiB on %s: more --slabs are wanted',
-            bytes / 2 ^ 30, device.name)
-    end
+    if bytes > device.info.max_buffer then refuse_size(self, own, device, bytes) end
     for _, name in ipairs(buffers) do
         slab[name] = device:buffer { type = self.precision, count = count,
             label = ('%s of slab %d'):format(name, own.index) }
@@ -64,8 +71,8 @@ end
 function slabs.new(desc)
     local list, used = {}, {}
     local self = setmetatable({ grid = desc.grid, names = desc.names, precision = desc.precision,
-        element = state.bytes[desc.precision], devices = {}, list = list, states = list,
-        copies = { {}, {} }, at = 1 }, Slabs)
+        count = desc.count, element = state.bytes[desc.precision], devices = {}, list = list,
+        states = list, copies = { {}, {} }, at = 1 }, Slabs)
     for k, own in ipairs(desc.grid:slabs(desc.count)) do
         local device = desc.devices[(k - 1) % #desc.devices + 1]
         self.list[k] = new_slab(self, own, device)

@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* ---- text and options for the compiler ---- */
 
@@ -192,9 +193,21 @@ static int32_t build_quietly(struct mr_cl_program *program, const mr_opencl_entr
 }
 
 /* `what` is the program's name or says that it is a binary. */
+/* A compiler writes files; PoCL's does not say that it was not allowed to. */
+static mare_status blame_limit(mare_status status, const char *log) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY || strstr(log, "error"))
+        return status;
+    return mr_fail(status,
+                   "%s; files are limited to %llu KiB (ulimit -f), where those of a compiler may "
+                   "not fit",
+                   mare_error_message(), (unsigned long long)limit.rlim_cur >> 10);
+}
+
 static mare_status fail_build(int32_t code, const char *what, const char *options,
                               const char *log) {
     mare_status status = mr_opencl_fail(code, "clBuildProgram", "%s,%s", what, options);
+    status = blame_limit(status, log);
     return *log ? mr_fail(status, "%s\n%s", mare_error_message(), log) : status;
 }
 

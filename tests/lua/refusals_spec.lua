@@ -82,6 +82,12 @@ describe('on a command line', function()
             assert.truthy(text:find('ulimit -v', 1, true), text)
         end)
 
+    it('a compiler whose files are too large tells of the limit', function()
+        local _, text = trial.status_of(("ulimit -f 8; MARE_CACHE=off '%s' sedov --device=auto "
+            .. '--nx=8 --ny=8 --nz=8 --steps=1 --quiet --image=none'):format(launcher))
+        assert.truthy(not text:find('CL_BUILD', 1, true) or text:find('ulimit -f', 1, true), text)
+    end)
+
     it('a compiler that memory is too short for ends the run, in words', function()
         -- PoCL's compiler throws, passes PoCL and leaves locks and signals held, or aborts.
         local status, text = trial.status_of(("ulimit -v 300000; MARE_CACHE=off timeout %d '%s' "

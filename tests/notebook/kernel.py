@@ -106,6 +106,14 @@ class Client(unittest.TestCase):
         return self.value('select(2, pcall(function() return mare.device.open().info.runs_kernels '
                           'end))') == 'true'
 
+    def wait_for_interrupt(self):
+        """Waits until the kernel has taken an interrupt."""
+        while True:
+            message = self.kc.get_iopub_msg(timeout=PATIENCE)
+            if (message['parent_header'].get('msg_type') == 'interrupt_request'
+                    and message['content'].get('execution_state') == 'idle'):
+                return
+
     def wait_for(self, request, kind):
         while True:
             message = self.kc.get_iopub_msg(timeout=PATIENCE)
@@ -149,6 +157,8 @@ class Session(Client):
     def test_interrupt_between_cells(self):
         for _ in range(12):
             self.km.interrupt_kernel()
+        for _ in range(12):     # a cell may overtake them: they come by a channel of their own
+            self.wait_for_interrupt()
         self.assertEqual('3', self.value('1 + 2'))
 
     def test_heartbeat_and_control_while_a_cell_runs(self):

@@ -84,9 +84,11 @@ local function assembled(source, plan, device, desc)
     local code = not desc.reductions and launches.in_ptx and device.name:find '^cuda:'
         and os.getenv 'MARE_DEBUG' ~= '1' and ptx_kernel.of(plan, desc)
     if not code then return nil end
-    local is_taken, program = pcall(launches.program, device, source_of.text(source, 'expression',
+    local is_taken, found = pcall(launches.program, device, source_of.text(source, 'expression',
         { math = 'strict', code = code, defines = { MR_BRIEF = 1 } }))
-    return is_taken and program or nil
+    if is_taken then return found end
+    if not (errors.is(found) and found.status == 'MARE_ERROR_BUILD') then error(found, 0) end
+    return nil
 end
 
 -- Returns { launch, handle, numbers_at, sizes_at, ... } of a kernel's text.

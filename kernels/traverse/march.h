@@ -5,9 +5,6 @@
 #include "traverse/row_sources.h"
 #include "traverse/partition.h"
 
-#define PLANES FIELDS
-#define KEPT 0
-
 #ifndef MARCHES_FREELY      /* else see general.h */
 #define MARCHES_FREELY 0
 #endif
@@ -28,17 +25,7 @@ MR_FN void copy_row(row_source *from, MR_LOCAL_PTR real *to) {
     from->at += from->row == from->seam ? from->jump : from->stride;
 }
 
-#include "traverse/row_ring.h"
-
-/* Waits for the next row, and starts the copy of one more. */
-MR_FN void read_row(ring *r, cells *q) {
-    mr_fetch_wait(AHEAD - 1);
-    MR_UNROLL(FIELDS)
-    for (int k = 0; k < FIELDS; ++k)
-        mr_read_lanes(q->field[k], r->rows + r->slot + k * RING_PLANE, W);
-    prefetch_row(r, r->free);
-    turn_ring(r);
-}
+#include "traverse/cell_ring.h"
 
 /* What a march that goes freely has found of faces that are no states, by pairs of columns: those
  * of the first sweep, and of the second. */

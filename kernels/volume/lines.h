@@ -1,6 +1,6 @@
 /* lines.h - how the lanes of a work-item come, line after line: rows of a slice, or slices over
  * each other. Where DEPTH is more than 0 a ring in local memory holds so many lines, which are
- * copied there ahead of use (traverse/row_ring.h); else each is loaded when it is due. */
+ * copied there ahead of use (traverse/cell_ring.h); else each is loaded when it is due. */
 
 #ifndef DEPTH
 #define DEPTH 0
@@ -63,9 +63,6 @@ MR_FN const MR_GLOBAL real *line_of(const row_source *s) {
 }
 
 #if DEPTH
-#define PLANES FIELDS
-#define KEPT 0
-
 MR_FN void copy_row(row_source *s, MR_LOCAL_PTR real *to) {
     const MR_GLOBAL real *from = line_of(s);
     real sign;
@@ -83,7 +80,7 @@ MR_FN void copy_row(row_source *s, MR_LOCAL_PTR real *to) {
                 from + (mr_index)k * s->plane + column_of(s, l, &sign), 1);
 }
 
-#include "traverse/row_ring.h"
+#include "traverse/cell_ring.h"
 
 typedef ring lines;
 #define SOURCE_OF(lines) (lines).source
@@ -96,15 +93,7 @@ MR_FN void open_lines(lines *r, MR_LOCAL_PTR line_room *room, row_source s) {
 
 MR_FN void close_lines(void) { mr_fetch_wait(0); }
 
-/* Waits for the next line, and starts the copy of one more. */
-MR_FN void load_line(lines *r, cells *q) {
-    mr_fetch_wait(AHEAD - 1);
-    MR_UNROLL(FIELDS)
-    for (int k = 0; k < FIELDS; ++k)
-        mr_read_lanes(q->field[k], r->rows + r->slot + k * RING_PLANE, W);
-    prefetch_row(r, r->free);
-    turn_ring(r);
-}
+MR_FN void load_line(lines *r, cells *q) { read_row(r, q); }
 
 #else
 

@@ -47,7 +47,7 @@ local function launches_of(case, precision)
         end
         domain = scheme:domain(set_up.grid, sides, precision)
     end
-    local part = { nx = n, ny = n, cells = n * n, edge = {} }
+    local part = { nx = n, ny = n, cells = n * n, i0 = 0, j0 = 0, edge = {} }
     local state = { device = h200, precision = precision, part = part,
         layout = layout.new { nx = n, ny = n, halo = 2, fields = #scheme.fields }, element = 4,
         domain = domain and { host = domain, forcing = {}, edges = {} } }

@@ -44,9 +44,15 @@ local function local_bytes(scheme, precision, group, exchanges, rows)
     return (shown + 1 + rows * fields) * group * bytes[precision]
 end
 
--- Cells up to which groups take the places of the tick before as they come free: on an H200 steps
--- of 2048^2 and 4096^2 cells take 0.8 and 0.6 us less then, of 8192^2 7 us more.
-local most_programmatic = 2 ^ 24
+-- Cells up to which groups take the places of the tick before as they come free, and fields from
+-- which on: on an H200 steps of gas with 2048^2 and 4096^2 cells take 0.8 and 0.6 us less then, with
+-- 8192^2 7 us more; those of shallow water by HLL 14.3 -> 17.2 us with 1024^2 cells, 40.9 -> 38.0
+-- with 2048^2, 132.6 -> 169.8 with 4096^2.
+local most_programmatic, least_programmatic_fields = 2 ^ 24, 4
+local function is_programmatic(scheme, device, part)
+    return device.info.has_programmatic and #scheme.fields >= least_programmatic_fields
+        and part.nx * part.ny <= most_programmatic
+end
 
 -- Returns how march.krn is cut for a part: the columns of a work-item divide those of the part, and
 -- as many fields as there are fit into local memory. Where the part has `columns`, those of all
@@ -70,7 +76,7 @@ local function march_shape(scheme, device, precision, part, rows, height)
     local groups = math.min(resident, wanted)
     return { kernel = part.columns and 'march_parts' or 'march', choice = choice, W = W,
         GROUP = choice.GROUP, DEPTH = choice.DEPTH, TEAM = team, groups = groups,
-        programmatic = device.info.has_programmatic and part.nx * part.ny <= most_programmatic,
+        programmatic = is_programmatic(scheme, device, part),
         global = { groups * choice.GROUP, 1 } }
 end
 

@@ -45,9 +45,9 @@ local function local_bytes(scheme, precision, group, exchanges, rows)
 end
 
 -- Cells up to which groups take the places of the tick before as they come free, and fields from
--- which on: on an H200 steps of gas with 2048^2 and 4096^2 cells take 0.8 and 0.6 us less then, with
--- 8192^2 7 us more; those of shallow water by HLL 14.3 -> 17.2 us with 1024^2 cells, 40.9 -> 38.0
--- with 2048^2, 132.6 -> 169.8 with 4096^2.
+-- which on: on an H200 steps of gas with 2048^2 and 4096^2 cells take 0.8 and 0.6 us less then,
+-- with 8192^2 7 us more; those of shallow water by HLL 14.3 -> 17.2 us with 1024^2 cells,
+-- 40.9 -> 38.0 with 2048^2, 132.6 -> 169.8 with 4096^2.
 local most_programmatic, least_programmatic_fields = 2 ^ 24, 4
 local function is_programmatic(scheme, device, part)
     return device.info.has_programmatic and #scheme.fields >= least_programmatic_fields

@@ -15,9 +15,26 @@ local creation = {}
 
 local allowed = { type = 'string', device = 'any', rows = 'table' }
 
+-- Returns options, which must be a table, or none. A slip of a user of NumPy is told by its name.
+local function table_of(what, given)
+    if type(given) == 'string' then
+        errors.argument("%s: '%s' stands where options are wanted: a type is one, { type = '%s' }",
+            what, given, given)
+    end
+    return errors.wanted(what .. ': options', 'table', given or {})
+end
+
+-- Raises an error if a second size stands where options are wanted.
+function creation.check_options(what, given)
+    if type(given) == 'number' then
+        errors.argument('%s: %s stands where options are wanted: several sizes are one table, '
+            .. '{ 2, 3 }', what, tostring(given))
+    end
+end
+
 -- Returns the type and the device that options name.
 local function settings(what, given, default)
-    given = errors.fields(what, errors.wanted(what .. ': options', 'table', given or {}), allowed)
+    given = errors.fields(what, table_of(what, given), allowed)
     return types.named(given.type or default or 'float', what), array.device(given.device, what)
 end
 
@@ -57,6 +74,7 @@ end
 -- ---- of nothing ----
 
 local function filled(what, sizes, value, given)
+    creation.check_options(what, given)
     local type, on = settings(what, given)
     local shape = creation.rows(what, shapes.given(what, sizes), given and given.rows)
     return array.of(array.filled(on, type, shape, value, what))
@@ -71,8 +89,8 @@ function creation.ones(sizes, options) return filled('ones', sizes, 1, options) 
 -- Returns an array of one number: mare.full({ 3, 4 }, 0.5).
 function creation.full(sizes, value, options)
     if type(value) == 'boolean' then
-        if options ~= nil then errors.wanted('full: options', 'table', options) end
-        return filled('full', sizes, value and 1 or 0, tables.merged({ type = 'bool' }, options))
+        return filled('full', sizes, value and 1 or 0,
+            tables.merged({ type = 'bool' }, table_of('full', options)))
     end
     return filled('full', sizes, errors.wanted('full: value', 'number', value), options)
 end
@@ -202,7 +220,7 @@ end
 -- memory of a buffer is shared, all else is copied.
 function creation.new(data, options)
     local kind = type(data)
-    if options ~= nil then errors.wanted('array: options', 'table', options) end
+    table_of('array', options)
     if array.is(data) then return options and data:to(options.type) or data:copy() end
     if bound.is_buffer(data) then return of_buffer(data, options) end
     if kind == 'number' or kind == 'boolean' then

@@ -20,6 +20,7 @@ local allowed = { type = 'string', device = 'any', seed = 'number', rows = 'tabl
 
 -- Returns type, device and the seed of a call; without one each call has another.
 local function settings(what, given, default)
+    creation.check_options(what, given)
     given = errors.fields(what, given or {}, allowed)
     local seed = given.seed
     if not seed then seed = creation.new_seed() end

@@ -9,6 +9,9 @@
 #define MARCHES_FREELY 0
 #endif
 
+MR_FN int own_team(void) { return mr_uniform(mr_gid_x() / TEAM); }
+MR_FN int all_teams(void) { return mr_groups_x() * (GROUP / TEAM); }
+
 /* Rows from `at` on; row `seam` lies `jump` elements behind the one before it, where the domain
  * goes around. */
 typedef struct row_source {

@@ -4,7 +4,9 @@
  *   origin       a type: what is needed to find rows
  *   usual_jump   (origin, part): from the last row of a strip's part to the one behind it
  *   rows_from    (origin, column, row, part, mr_index *jump): where the rows begin that a work-item
- *                loads; the jump at the one seam of its strip, where it is not the usual one */
+ *                loads; the jump at the one seam of its strip, where it is not the usual one
+ *   rows_to      (origin, dst, column, row, part): where those begin that it stores
+ *   team_of, teams_of    (origin): the team's number, and of how many, that go over the part */
 
 /* Where it can, a march goes without a look at faces that are no states, and ends before the first
  * one. The rows there are marched with the look, twice as many each time. On an H200 gas in Lua is
@@ -18,7 +20,7 @@ MR_FN real march_rows(origin from, MR_GLOBAL real *dst, int column, int low, int
     int x_first, int freely) {
     mr_index jump = usual_jump(from, p);
     const MR_GLOBAL real *at = rows_from(from, column, y->first - REACH, p, &jump);
-    MR_GLOBAL real *to = dst + cell_offset(column, y->first, p.stride);
+    MR_GLOBAL real *to = rows_to(from, dst, column, y->first, p);
     return march_strip(at, to, low, high, rows, shared, x, *y, acts, jump, x_first, freely,
         &y->first);
 }
@@ -27,8 +29,7 @@ MR_FN real march_rows(origin from, MR_GLOBAL real *dst, int column, int low, int
 MR_FN real step_part(origin from, MR_GLOBAL real *dst, real dt, real t, part p, parameters k,
     MR_LOCAL_PTR real *shared, MR_LOCAL_PTR real *rows, int x_first) {
     int lane = mr_gid_x() % TEAM, strips = ceil_ratio(p.nx + LEAD - REACH, OWN_COLUMNS);
-    portion own = portion_of(mr_uniform(mr_gid_x() / TEAM), mr_groups_x() * (GROUP / TEAM), strips,
-        p.ny);
+    portion own = portion_of(team_of(from), teams_of(from), strips, p.ny);
     real rate = R(0.0);
     sweep x = sweep_along_x(p, 0, dt, k), y = sweep_along_y(p, 0, dt, k);
     sources acts = sources_over(p, dt, t, 0);

@@ -332,7 +332,8 @@ M.rows = {
         return ocean_rates(list, precision)
     end,
     ['pointwise.krn'] = cells_of_functions, ['oracle.krn'] = oracle, ['stencil.krn'] = stencils,
-    ['stage.krn'] = stages, ['march.krn'] = march, ['march_parts.krn'] = march, ['tile.krn'] = tile,
+    ['stage.krn'] = stages, ['march.krn'] = march, ['march_parts.krn'] = march,
+    ['march_joined.krn'] = march, ['tile.krn'] = tile,
     ['persistent.krn'] = persistent, ['consistency.krn'] = consistency,
     ['ocean/linear.krn'] = c_grid(nil, false), ['ocean/nonlinear.krn'] = c_grid(nil, true),
     ['ocean/side.krn'] = c_grid(1, true),

@@ -75,7 +75,8 @@ end
 -- precision = 'float', halo = ghost cells on each side (0), buffers = how many of
 -- `now`, `other` and `third` each part has (1), packed = whether rows follow each
 -- other without padding, label, barrier = of all devices, or nil: with one, ranks
--- open the buffers of parts beside theirs }
+-- open the buffers of parts beside theirs, is_joined = whether the parts lie one behind
+-- the other in one buffer of their device }
 function fields.new(desc)
     local self = setmetatable({
         grid = desc.grid, parts = desc.parts, names = desc.names, programs = {},
@@ -86,6 +87,8 @@ function fields.new(desc)
     }, Fields)
     local wanted = { fields = #desc.names, halo = self.halo, precision = self.precision,
         buffers = desc.buffers or 1, packed = desc.packed, label = desc.label }
+    if desc.is_joined then wanted.joined = state.join(desc.parts, wanted) end
+    self.joined = wanted.joined
     for k, part in ipairs(desc.parts) do
         if part.device then
             self.of_part[k] = state.new(part, wanted)
@@ -336,6 +339,10 @@ end
 
 function Fields:release()
     for _, s in ipairs(self.states) do s:release(self.swap ~= nil) end
+    for k = 1, self.joined and #state.buffers or 0 do
+        local one = self.joined[state.buffers[k]]
+        if one then one:release() end
+    end
     if self.swap then self.swap:release() end
     if self.parcel then self.parcel:release() end
 end

@@ -102,7 +102,7 @@ end
 local function make_fields(self, parts)
     self.fields = fields.new { grid = self.grid, parts = parts, names = self.scheme.fields,
         precision = self.precision, halo = self.scheme.halo, buffers = self.scheme.buffers or 2,
-        barrier = self.barrier }
+        barrier = self.barrier, is_joined = parts[1].joined ~= nil }
     self.fields.moves = self.levels ~= nil
     function self.fields.settle() self:find_state() end
     function self.fields.fill_halos() self:fill_ghosts() end
@@ -150,6 +150,14 @@ local function ends_of(self, axis)
     return 'other', 'now'
 end
 
+-- Queues the k-th launch of a step of all parts; where parts are joined, the first has it.
+local function run_sweeps(states, axis, k)
+    for s = 1, #states do
+        local launch = states[s].sweeps[axis][k]
+        if launch then launch:run() end
+    end
+end
+
 -- Queues the kernels of one step that sweeps along `axis` first. following: the axis of another
 -- that is queued right behind, if any
 local function queue_step(self, axis, following)
@@ -160,7 +168,7 @@ local function queue_step(self, axis, following)
         if exchanges[k] then exchanges[k]:run(false, k == 1) end
         if k == 1 and self.particles then self.particles:half(1, before) end
         if self.interior then self.interior:run(states, axis)
-        else for s = 1, #states do states[s].sweeps[axis][k]:run() end end
+        else run_sweeps(states, axis, k) end
     end
     if self.interior then
         if next then next:move_early() end
@@ -245,7 +253,18 @@ local function reads_beside(self, parts)
     return can
 end
 
--- Tells parts whose steps do so that they do: `columns` of all parts, and `room` for the largest.
+-- Returns the grid as the one part that steps go over where all parts lie on one device, or nil.
+local function whole_of(self, parts)
+    local g, scheme = self.grid, self.scheme
+    if here.size > 1 or not devices.are_on_one(parts) or not scheme.joins then return nil end
+    local whole = { nx = g.nx, ny = g.ny, cells = g.cells, px = self.decompose[1],
+        py = self.decompose[2], columns = parts[1].columns }
+    local bytes = #parts * state.size(parts[1], scheme, self.precision)
+    return scheme:joins(parts[1].device, whole, bytes) and whole or nil
+end
+
+-- Tells parts whose steps do so that they do: `columns` of all parts, and `room` for the largest;
+-- and where the steps of all are one launch, of what, `joined`.
 local function join_parts(self, parts)
     if not reads_beside(self, parts) then return end
     local columns, room = {}, { nx = 0, ny = 0 }
@@ -254,6 +273,8 @@ local function join_parts(self, parts)
         room.nx, room.ny = math.max(room.nx, part.nx), math.max(room.ny, part.ny)
     end
     for _, part in ipairs(parts) do part.columns, part.room = columns, room end
+    local whole = whole_of(self, parts)
+    for _, part in ipairs(parts) do part.joined = whole end
 end
 
 -- Tells parts whose cells go to others through the host, and only along y, how many rows steps

@@ -56,7 +56,9 @@ end
 
 -- Returns how march.krn is cut for a part: the columns of a work-item divide those of the part, and
 -- as many fields as there are fit into local memory. Where the part has `columns`, those of all
--- parts, it is march_parts.krn. rows: how many it goes over, if not all; height: those of a strip
+-- parts, it is march_parts.krn; where it stands for `px` x `py` parts, march_joined.krn, and there
+-- is a team for each row of parts. rows: how many it goes over, if not all; height: those of a
+-- strip
 local function march_shape(scheme, device, precision, part, rows, height)
     local choice = shapes.find('march', scheme, device, precision, part)
     local W, room = choice.W, device.info.local_memory
@@ -72,9 +74,11 @@ local function march_shape(scheme, device, precision, part, rows, height)
     local strips = math.ceil((part.nx + math.max(W, reach) - reach) / (team * W - 2 * reach))
     local wanted = math.ceil(strips * (rows or part.ny) / (height or choice.rows or 1) * team
         / choice.GROUP)
+    if part.py then wanted = math.max(wanted, math.ceil(part.py * team / choice.GROUP)) end
     local resident = (choice.resident or math.huge) * device.info.compute_units
     local groups = math.min(resident, wanted)
-    return { kernel = part.columns and 'march_parts' or 'march', choice = choice, W = W,
+    local kernel = part.py and 'march_joined' or part.columns and 'march_parts' or 'march'
+    return { kernel = kernel, choice = choice, W = W,
         GROUP = choice.GROUP, DEPTH = choice.DEPTH, TEAM = team, groups = groups,
         programmatic = is_programmatic(scheme, device, part),
         global = { groups * choice.GROUP, 1 } }
@@ -159,6 +163,7 @@ end
 
 -- Returns how the kernel is cut that takes a step in one pass.
 function cuts.one_pass_shape(scheme, device, precision, part)
+    part = part.joined or part
     local shape = cuts.one_pass(scheme, device, precision, part) == 'tile' and tile_shape
         or march_shape
     return shape(scheme, device, precision, part)
@@ -173,7 +178,9 @@ function cuts.maxima(scheme, device, part)
             local _, groups = cuts.work(shape, part.nx, part.ny)
             most = math.max(most, groups)
         end
-        local shape = cuts.one_pass_shape(scheme, device, precision, part)
+        local is_done = part.joined and part.index > 1
+        local shape = not is_done and cuts.one_pass_shape(scheme, device, precision, part)
+            or { groups = 0 }
         most = math.max(most, shape.kernel == 'tile' and 2 * shape.groups or shape.groups)
         if part.edge_rows then
             local edge, rest = cuts.edges(scheme, device, precision, part)

@@ -43,9 +43,24 @@ function traversal.reads_beside(scheme, device, precision, part)
     return not scheme.stages and cuts.one_pass(scheme, device, precision, part) == 'march'
 end
 
+-- Views of memory begin at multiples of this, in bytes.
+local alignment = 512
+
+-- Cells up to which one launch steps over all parts on a device: on an H200 one that was tried for
+-- 8192^2 took 723 us, parts in turn 690.
+local most_joined = 2 ^ 24
+
+-- Whether steps that read cells beside them can go over all parts at once, which lie on one device
+-- then, in one buffer. whole: { nx, ny, cells, px, py } of the grid; bytes: of that buffer
+function traversal.joins(_, device, whole, bytes)
+    return whole.cells <= most_joined and bytes <= device.info.max_buffer
+        and math.max(whole.nx * whole.px, whole.ny * whole.py) < 2 ^ 31
+        and alignment % device.info.view_alignment == 0
+end
+
 -- Rows of an edge, more than a neighbour reads. Views begin at a multiple of four rows, whose
 -- lengths are multiples of 128 bytes.
-local edge_rows, aligned_rows, alignment = 8, 4, 512
+local edge_rows, aligned_rows = 8, 4
 
 -- Returns of how many rows the edges are that steps of a part may take before the rest, or nil. A
 -- second queue of NVIDIA's OpenCL costs more than it brings, 970 us a step for 880, and so do the
@@ -200,6 +215,23 @@ local function bind_march_parts(kernels, values, state, part, shape)
     return { x = { step 'x' }, y = { step 'y' } }
 end
 
+-- Binds steps in one pass over all parts, by the first of them. That has their states in `joined`.
+local function bind_march_joined(kernels, values, state, part, shape)
+    local whole, memory = state.part.joined, state.joined
+    state.around = { x = true, y = true }
+    if state.part.index > 1 then return { x = {}, y = {} } end
+    local x, y = kernels.one_pass(shape)
+    values.bytes = values.bytes * whole.nx * whole.ny / (values.nx * values.ny)
+    values.all = { px = whole.px, py = whole.py, ny = whole.ny, each = memory.each }
+    values.nx, values.ny = whole.nx, whole.ny
+    local function step(axis)
+        values.src, values.dst = memory.now, memory.other
+        if axis ~= part.first then values.src, values.dst = memory.other, memory.now end
+        return launch(axis == 'x' and x or y, values, shape)
+    end
+    return { x = { step 'x' }, y = { step 'y' } }
+end
+
 -- Binds a step in one pass over some rows of a part. rows: { from, count, shape,
 -- slot, axis }
 local function bind_rows(kernels, values, state, part, rows)
@@ -243,6 +275,7 @@ end
 -- `settle` after the last, which must be an odd one.
 local function bind_one_pass(kernels, values, state, part)
     local shape = cuts.one_pass_shape(kernels.scheme, state.device, state.precision, state.part)
+    if state.joined then return bind_march_joined(kernels, values, state, part, shape) end
     if part.beside then return bind_march_parts(kernels, values, state, part, shape) end
     local x, y = kernels.one_pass(shape)
     state.around = around(state.part, part.boundaries)

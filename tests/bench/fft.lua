@@ -34,11 +34,13 @@ local m = mare.fft.maths
 
 local curves = {}       -- { x, y, label }, also by label, for the picture
 
+local function add_curve(label)
+    curves[label] = { x = {}, y = {}, label = label }
+    curves[#curves + 1] = curves[label]
+end
+
 local function add_point(label, x, seconds)
-    if not curves[label] then
-        curves[label] = { x = {}, y = {}, label = label }
-        curves[#curves + 1] = curves[label]
-    end
+    if not curves[label] then add_curve(label) end
     table.insert(curves[label].x, x)
     table.insert(curves[label].y, 1e6 * seconds)
 end
@@ -150,6 +152,7 @@ end
 -- eighth prime.
 function parts.sizes()
     local primes = 0
+    for _, factor in ipairs { 2, 3, 5, 7 } do add_curve('largest factor ' .. factor) end
     for n = 1024, record.few(4096, 1031) do
         local factor = largest_factor(n)
         if factor == n then primes = primes + 1 end

@@ -212,22 +212,32 @@ local function report(device, n, ladder, found, first, copy)
         known(found.registers, '%d'), known(found.local_memory, '%d'),
         known(found.occupancy and 100 * found.occupancy, '%.0f'), known(found.watts, '%.0f'),
         known(found.cells_per_joule and found.cells_per_joule / 1e6, '%.1f'), found.difference))
-    return gain
+    return { name = found.rung[1], gain = gain, gain_error = doubt,
+        cells_per_joule = found.cells_per_joule }
 end
 
-local function draw(path, device, n, ladder, gains)
-    local x, notes = {}, {}
-    for k in ipairs(gains) do
-        x[k] = k
-        notes[k] = { x = k, y = gains[k], align = 0,
-            text = ' ' .. (ladder.rungs[k] and ladder.rungs[k][1] or 'shipped') }
+-- Draws speeds over the first rung's with their error, and cells a joule likewise, a line for each
+-- rung, the first on top.
+local function draw(path, device, n, ladder, found)
+    local speed = { x = {}, y = {}, style = 'points', label = 'speed over the first' }
+    local frugal = { x = {}, y = {}, style = 'points', label = 'cells a joule over the first' }
+    local series, names, most = { speed, frugal }, {}, 1
+    for k, one in ipairs(found) do
+        local gain, doubt = one.gain, one.gain_error
+        speed.x[k], speed.y[k], names[k] = gain, -k, { -k, one.name }
+        most = math.max(most, gain + doubt)
+        series[k + 2] = { x = { gain - doubt, gain + doubt }, y = { -k, -k }, colour = 0x0072b2 }
+        if one.cells_per_joule then
+            frugal.x[k] = one.cells_per_joule / found[1].cells_per_joule
+            frugal.y[k] = -k
+            most = math.max(most, frugal.x[k])
+        end
     end
-    image.lines { path = path, width = 1200, height = 700,
+    if not frugal.x[1] then table.remove(series, 2) end
+    image.lines { path = path, width = 1000, height = 200 + 36 * #found,
         title = ('%s: steps of the %s scheme, %d² cells'):format(device.info.model, ladder.title,
-            n),
-        xlabel = 'rung', ylabel = 'speed over the first', xrange = { 0, #gains + 3 },
-        yrange = { 0, 1.1 * math.max(unpack(gains)) },
-        series = { { x = x, y = gains, style = 'points' } }, notes = notes }
+            n), yticks = names, xrange = { 0, 1.05 * most }, yrange = { -#found - 0.7, -0.3 },
+        series = series }
     print('wrote ' .. path)
 end
 
@@ -243,7 +253,7 @@ local function run(device, n, ladder, options)
     print(('%s, %s, %s, %d^2 cells'):format(device.name, device.info.model, ladder.name, n))
     print(('%-32s %8s %9s %16s %6s %9s %9s %7s %8s %10s %9s'):format('rung', 'block', 'Mcells/s',
         'gain', 'copy %', 'registers', 'local, B', 'occup.%', 'watts', 'Mcells/J', 'differs'))
-    local first, gains, meter, reason
+    local first, reported, meter, reason = nil, {}, nil, nil
     if options.energy then meter, reason = energy.open(device) end
     local list = record.few(ladder.rungs, { ladder.rungs[ladder.name == 'cdklm' and 8 or 2] })
     for k = 1, #list + 1 do
@@ -251,14 +261,14 @@ local function run(device, n, ladder, options)
         local found = not rung and measure_shipped(device, r)
             or rung.retuned and retune(device, r, rung)
             or measure(device, r, rung, record.few(blocks[1], blocks[7]))
-        first, gains = first or found, gains or {}
+        first = first or found
         if meter then reason = add_energy(device, meter, found, n * n) or reason end
-        gains[k] = report(device, n, ladder, found, first, copy)
+        reported[k] = report(device, n, ladder, found, first, copy)
         found.run = nil
         collectgarbage()
     end
     if reason then print('energy: ' .. reason) end
-    if options.image then draw(options.image, device, n, ladder, gains) end
+    if options.image then draw(options.image, device, n, ladder, reported) end
 end
 
 local options, name, size = {}, nil, nil

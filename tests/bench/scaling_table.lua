@@ -4,6 +4,7 @@
 --     mare tests/bench/scaling_table.lua [RECORDS [PICTURE]]
 
 local home = require 'bindings.home'
+local colour = require('mare.draw.lines').colour
 local image = require 'mare.draw.image'
 local model = require 'tests.bench.cluster_model'
 local record = require 'tests.bench.record'
@@ -88,19 +89,26 @@ local function lines_of(records, case, mode)
     return lines
 end
 
-local colours = { 0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9 }
+-- Returns the numbers of devices that are there, each once.
+local function counts_of(records)
+    local counts, seen = { 1 }, { true }
+    for _, r in ipairs(records) do
+        if not seen[r.parts] then counts[#counts + 1], seen[r.parts] = r.parts, true end
+    end
+    return counts
+end
 
 local function draw(records)
     local first, series, most = records[1], {}, 1
     for _, r in ipairs(records) do most = math.max(most, r.parts) end
     for k, line in ipairs(lines_of(records, first.case, 'ranks')) do
-        line.colour, line.model.colour = colours[k], colours[k]
+        line.colour, line.model.colour = colour(k), colour(k)
         series[#series + 1], series[#series + 2] = line, line.model
     end
     image.lines { path = picture, width = 1300, height = 760, series = series,
         title = ('%s, ranks on %s: efficiency (lines), the model (points)'):format(first.case,
             first.model), xlabel = 'devices', ylabel = '% of one device',
-        xrange = { 1, 1.05 * most }, yrange = { 40, 105 } }
+        xlog = true, xticks = counts_of(records), xrange = { 1, 1.05 * most }, yrange = { 40, 105 } }
 end
 
 local records = record.read(path, { benchmark = 'scaling' })

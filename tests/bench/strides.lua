@@ -54,6 +54,7 @@ for _, kind in ipairs(record.few(kinds, { kinds[1] })) do
 end
 if arg[2] then
     image.lines { path = arg[2], width = 1000, height = 700, xlog = true, ylog = true,
+        xticks = strides,
         title = device.info.model .. ': elements that lie apart', xlabel = 'stride, elements',
         ylabel = 'GB/s read and written', series = curves }
     print('wrote ' .. arg[2])

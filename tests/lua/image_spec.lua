@@ -386,6 +386,12 @@ describe('a line plot', function()
         image.lines { path = path, xlog = true, ylog = true, width = 300,
             series = { { x = x, y = y } }, notes = { { x = 3, y = 1, text = 'here', align = 1 } } }
         assert.error_matches(function() marks { notes = { { x = 1 } } } end, 'note 1: x and y')
+        fails(function() marks { xlog = true, xticks = { 1, 0 } } end, nil, 'xticks',
+            'entry 2 must be a number above 0')
+        spec = image.lines_spec { path = path, xlog = true, xticks = { 1, 10 },
+            yticks = { { 2, 'two' } }, series = { { x = x, y = y } } }
+        assert.same({ { value = 0, label = '1' }, { value = 1, label = '10' } }, spec.xticks)
+        assert.same({ { value = 2, label = 'two' } }, spec.yticks)
     end)
 
     it('marks powers of ten', function()
@@ -396,6 +402,8 @@ describe('a line plot', function()
         end
         assert.equal('0.5 1 2 5 10', texts(math.log10(0.4), 1.2, 6))
         assert.equal('0.01 0.1 1 10 100', texts(-2, 2, 6))
+        assert.equal('1500 2000 3000 4000', texts(math.log10(1024), math.log10(4096), 6))
+        assert.equal('5000 10000 20000 50000', texts(math.log10(4000), math.log10(60000), 6))
         assert.equal('10⁻⁶ 0.001 1 1000 10⁶', texts(-6, 6, 5))
     end)
 

@@ -13,6 +13,18 @@ local cell = { width = 58, height = 26 }
 local margin = { left = 78, top = 40, between = 40, below = 62 }
 local light = 0xffffff
 
+-- Returns the width of every panel: of its squares, or of the longest label.
+local function panel_width(spec)
+    local width, measure = #spec.x * cell.width, cairo.canvas(1, 1, axes.paper)
+    for _, row in ipairs(spec.rows) do
+        for _, panel in ipairs(row) do
+            width = math.max(width, math.ceil(measure:measure(panel.label, em)))
+        end
+    end
+    measure:release()
+    return width
+end
+
 -- Returns the lowest and the highest value of a panel.
 local function range_of(panel)
     local low, high = math.huge, -math.huge
@@ -62,7 +74,7 @@ local function draw_panel(canvas, spec, panel, x, y, map)
     end
 end
 
-local function draw_row(canvas, spec, row, y, map)
+local function draw_row(canvas, spec, row, y, width, map)
     for j, text in ipairs(spec.y) do
         canvas:text(margin.left - 0.5 * em, y + (j - 0.5) * cell.height + 0.35 * em, text, em,
             axes.soft, 1)
@@ -70,7 +82,7 @@ local function draw_row(canvas, spec, row, y, map)
     canvas:text(margin.left - 4.2 * em, y + #spec.y * cell.height / 2, spec.ylabel, em, axes.soft,
         0.5, -math.pi / 2)
     for k, panel in ipairs(row) do
-        local x = margin.left + (k - 1) * (#spec.x * cell.width + margin.between)
+        local x = margin.left + (k - 1) * (width + margin.between)
         panel.columns = #spec.x
         draw_panel(canvas, spec, panel, x, y, map)
         canvas:text(x + #spec.x * cell.width / 2, y + #spec.y * cell.height + 2.5 * em, spec.xlabel,
@@ -87,11 +99,12 @@ function heatmap.canvas(spec)
         errors.wanted('heatmap: ' .. name, 'table', spec[name])
     end
     local height = #spec.y * cell.height + margin.below + margin.top
-    local panels = #spec.rows[1]
-    local width = margin.left + panels * (#spec.x * cell.width + margin.between)
+    local panels, wide = 0, panel_width(spec)
+    for _, row in ipairs(spec.rows) do panels = math.max(panels, #row) end
+    local width = margin.left + panels * (wide + margin.between)
     local canvas, map = cairo.canvas(width, #spec.rows * height, axes.paper), colours.map 'viridis'
     for k, row in ipairs(spec.rows) do
-        draw_row(canvas, spec, row, (k - 1) * height + margin.top, map)
+        draw_row(canvas, spec, row, (k - 1) * height + margin.top, wide, map)
     end
     return canvas
 end

@@ -26,6 +26,8 @@
 --                  { x = xs, y = rho, label = 'Mare', style = 'points' } },     -- or 'line'
 --       xrange = { 0, 1 }, yrange = nil,                      -- default: that of the data
 --       xlog = true, ylog = true,     -- logarithmic axes: values not above 0 leave a gap
+--       xticks = { 1, 2, 4 }, yticks = { { 1, 'first' }, { 2, 'second' } },    -- what is marked,
+--                                     -- with texts; default: round numbers
 --       notes = { { x = 0.5, y = 1, text = 'contact', align = 1 } },    -- beside a point: to its
 --                                     -- right (align = 0) or left (1)
 --       width = 1000, height = 640,
@@ -261,6 +263,23 @@ local function check_notes(spec)
     return out
 end
 
+-- Returns the ticks that are given for an axis, or nil.
+local function check_ticks(spec, name, is_log)
+    if not spec[name] then return nil end
+    local out = {}
+    for k, one in ipairs(errors.wanted('picture: ' .. name, 'table', spec[name])) do
+        local value, text = one, nil
+        if type(one) == 'table' then value, text = one[1], one[2] end
+        if type(value) ~= 'number' or value - value ~= 0 or is_log and value <= 0 then
+            fail(spec, '%s: entry %d must be a number%s or { number, text }', name, k,
+                is_log and ' above 0' or '')
+        end
+        out[k] = { value = is_log and math.log10(value) or value,
+            label = tostring(text or ('%.6g'):format(value)) }
+    end
+    return out
+end
+
 -- Returns log10 of the values, NaN for values that have none.
 local function logarithms(values)
     local out = {}
@@ -296,6 +315,8 @@ function image.lines_spec(given)
         ylabel = given.ylabel or '', series = check_series(given), notes = check_notes(given) }
     spec.xrange = range_of(given, spec, 'x', 0)
     spec.yrange = range_of(given, spec, 'y', 0.06)
+    spec.xticks = check_ticks(given, 'xticks', given.xlog)
+    spec.yticks = check_ticks(given, 'yticks', given.ylog)
     spec.width = check_size(given, 'width', 1000, 200)
     spec.height = check_size(given, 'height', math.floor(0.62 * spec.width), 150)
     return spec

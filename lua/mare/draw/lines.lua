@@ -9,8 +9,10 @@ local ticks = require 'mare.draw.ticks'
 local lines = {}
 
 -- Colours by M. Okabe and K. Ito, which people with every kind of colour vision
--- can distinguish.
-local series_colours = { 0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9 }
+-- can distinguish; the last is their black.
+local series_colours = { 0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9, axes.ink }
+
+local row_height = 1.5          -- of the legend, em
 
 -- Returns the range of one coordinate over all series, with a margin at both
 -- ends.
@@ -55,35 +57,42 @@ local function draw_series(canvas, box, spec, one, em)
     end
 end
 
--- Draws a row above the box: a sample and the name of every named series, as
--- far as there is room.
-local function legend(canvas, x, right, base, series, em)
-    local y = base - 0.36 * em
+-- Returns the rows of the legend, { { series, x from the left }, ... } each, as far as there is
+-- room for them.
+local function legend_rows(measure, series, width, most, em)
+    local rows, x = {}, width
     for _, one in ipairs(series) do
-        local width = 2.3 * em + canvas:measure(one.label, em)
-        if x + width > right then break end
-        if one.label ~= '' then
-            if one.style == 'line' then
-                canvas:line(x, y, x + 1.8 * em, y, 0.16 * em, one.colour)
-            else
-                canvas:disc(x + 0.9 * em, y, 0.22 * em, one.colour)
+        local wanted = 2.3 * em + measure:measure(one.label, em)
+        if one.label ~= '' and wanted <= width then
+            if x + wanted > width then
+                if #rows == most then break end
+                rows[#rows + 1], x = {}, 0
             end
-            canvas:text(x + 2.3 * em, base, one.label, em, axes.ink, 0)
-            x = x + width + 1.7 * em
+            table.insert(rows[#rows], { one, x })
+            x = x + wanted + 1.7 * em
         end
     end
+    return rows
 end
 
-local function has_labels(series)
-    for _, one in ipairs(series) do
-        if one.label ~= '' then return true end
+-- Draws a row above the box: a sample and the name of every series.
+local function legend(canvas, left, base, row, em)
+    local y = base - 0.36 * em
+    for _, entry in ipairs(row) do
+        local one, x = entry[1], left + entry[2]
+        if one.style == 'line' then
+            canvas:line(x, y, x + 1.8 * em, y, 0.16 * em, one.colour)
+        else
+            canvas:disc(x + 0.9 * em, y, 0.22 * em, one.colour)
+        end
+        canvas:text(x + 2.3 * em, base, one.label, em, axes.ink, 0)
     end
-    return false
 end
 
 -- Returns the ticks of an axis and their common power of ten.
 local function marks_of(measure, spec, axis, pixels, em)
-    local range = spec[axis .. 'range']
+    local range, given = spec[axis .. 'range'], spec[axis .. 'ticks']
+    if given then return given, 0 end
     if spec[axis .. 'log'] then return ticks.decades(range[1], range[2], pixels / (5 * em)) end
     if axis == 'y' then return axes.y_ticks(range, pixels, em) end
     return axes.x_ticks(measure, range, pixels, em)
@@ -92,13 +101,15 @@ end
 local function find_layout(spec, em)
     local measure = cairo.canvas(1, 1, axes.paper)
     local width, height = spec.width, spec.height
-    local plot = { legend = has_labels(spec.series) }
+    local plot = {}
     plot.y_marks, plot.y_power = marks_of(measure, spec, 'y', 0.75 * height, em)
     plot.x_marks, plot.x_power = marks_of(measure, spec, 'x', 0.85 * width, em)
-    local top = 1 + (spec.title ~= '' and 1.75 or 0) + (plot.legend and 1.8 or 0)
-        + (plot.y_power ~= 0 and 1.2 or 0)
     local bottom = axes.bottom_room(spec.xlabel, plot.x_power, em)
     local left = axes.side_room(measure, plot.y_marks, spec.ylabel, em)
+    plot.legend = legend_rows(measure, spec.series, width - math.ceil(left),
+        math.max(1, math.floor(0.2 * height / row_height / em)), em)
+    local top = 1 + (spec.title ~= '' and 1.75 or 0) + (plot.y_power ~= 0 and 1.2 or 0)
+        + (plot.legend[1] and 0.3 + row_height * #plot.legend or 0)
     plot.box = { x = math.ceil(left), y = math.ceil(top * em) }
     plot.box.width = math.floor(width - left - 1.4 * em)
     plot.box.height = math.floor(height - plot.box.y - bottom)
@@ -132,8 +143,9 @@ function lines.canvas(spec)
     axes.x_axis(canvas, box, spec.xrange, plot.x_marks, plot.x_power, spec.xlabel, em, line)
     axes.y_axis(canvas, box, spec.yrange, plot.y_marks, plot.y_power, spec.ylabel, em, line)
     axes.title(canvas, box.x, width - 0.5 * em, 1.75 * em, spec.title, em)
-    if plot.legend then
-        legend(canvas, box.x, width, (spec.title ~= '' and 3.5 or 1.75) * em, spec.series, em)
+    for k, row in ipairs(plot.legend) do
+        local base = (spec.title ~= '' and 3.5 or 1.75) + row_height * (k - 1)
+        legend(canvas, box.x, base * em, row, em)
     end
     return canvas
 end

@@ -66,17 +66,17 @@ end
 
 -- Returns the ticks of a logarithmic axis in the form of choose(). The range
 -- and the values are exponents of ten. Ticks are whole powers, and 2 and 5
--- times these if only a few powers are in the range.
+-- times these if only a few powers are in the range; more within one power.
 function ticks.decades(low, high, want)
     local out, span = {}, high - low
-    local factors = span < 2.5 and { 1, 2, 5 } or { 1 }
+    local factors = span < 1 and { 1, 1.5, 2, 3, 4, 5, 7 } or span < 2.5 and { 1, 2, 5 } or { 1 }
     local every = math.max(1, math.ceil(span / want))
     for power = math.floor(low), math.ceil(high) do
         for _, factor in ipairs(power % every == 0 and factors or {}) do
             local value = power + math.log10(factor)
             if value >= low - 1e-9 and value <= high + 1e-9 then
                 out[#out + 1] = { value = value, label = math.abs(power) <= 4
-                    and ('%.4g'):format(factor * 10 ^ power) or '10' .. labels.exponent(power) }
+                    and ('%.5g'):format(factor * 10 ^ power) or '10' .. labels.exponent(power) }
             end
         end
     end

@@ -127,13 +127,14 @@ local function grouped(rows, name_of)
     return list
 end
 
--- Returns groups of each scheme; of several devices those of each, one below the other.
+-- Returns groups of each scheme; of several devices those of each, one after the other.
 local function by_scheme(rows)
     local list = {}
     local are_several = #grouped(rows, place_of) > 1
     for _, group in ipairs(grouped(rows, function(row) return row.scheme end)) do
         for _, entry in ipairs(grouped(group.rows, place_of)) do
             entry.name = group.name .. (are_several and ', ' .. entry.name or '')
+            entry.scheme, entry.is_one_of_several = group.name, are_several
             list[#list + 1] = entry
         end
     end
@@ -197,6 +198,7 @@ local function panels_of(entry, widths, heights)
         local label, name, best = unpack(one)
         local most = best_of(rows, name)
         if most then
+            if entry.is_one_of_several then label = entry.name .. ': ' .. label end
             found[#found + 1] = panel(rows, widths, heights, label, function(r) return r[name] end,
                 digits(most[name]), best)
         end
@@ -204,19 +206,33 @@ local function panels_of(entry, widths, heights)
     return found
 end
 
--- Draws heat maps into a PNG file: for each scheme a row with speed, power and
--- cells per joule, the best value framed. path nil: does nothing.
+-- Returns the rows of the picture: of each scheme speed, power and cells per joule beside each
+-- other; of several devices each of these in a row of its own, with the devices beside each other.
+local function rows_of(entries, widths, heights)
+    local list, first = {}, 1
+    for k, entry in ipairs(entries) do
+        if k > 1 and entry.scheme ~= entries[k - 1].scheme then first = #list + 1 end
+        for quantity, one in ipairs(panels_of(entry, widths, heights)) do
+            local at = entry.is_one_of_several and first + quantity - 1 or first
+            list[at] = list[at] or {}
+            table.insert(list[at], one)
+        end
+    end
+    return list
+end
+
+-- Draws heat maps into a PNG file, the best value of each framed. path nil: does nothing.
 function sweep.picture(path, rows)
     if not path then return end
-    local widths, heights, list = values_of(rows, 'width'), values_of(rows, 'height'), {}
-    for k, entry in ipairs(by_scheme(rows)) do list[k] = panels_of(entry, widths, heights) end
+    local widths, heights = values_of(rows, 'width'), values_of(rows, 'height')
     local function texts(numbers)
         local out = {}
         for k, number in ipairs(numbers) do out[k] = ('%g'):format(number) end
         return out
     end
     image.heatmap { path = path, x = texts(widths), y = texts(heights),
-        xlabel = 'work-items a group', ylabel = 'rows', rows = list }
+        xlabel = 'work-items a group', ylabel = 'rows',
+        rows = rows_of(by_scheme(rows), widths, heights) }
 end
 
 -- ---- in words ----

@@ -11,7 +11,7 @@ local record = require 'tests.bench.record'
 
 local roofline = {}
 
-local list = { x = 6, y = 8.5, step = 0.872 }       -- place of the first line, distance
+local list = { x = 25, y = 0.3, step = 0.872 }        -- place of the first line, distance
 local counted = home.root .. '/tests/bench/records/flops.jsonl'
 
 -- Returns, of the first device and precision, the latest record of each scheme
@@ -46,9 +46,9 @@ local function points_of(records)
     return points
 end
 
--- Puts a number beside each point, and a list of their meanings where the plot
--- is empty.
-local function notes_of(points)
+-- Puts a number beside each point, and a list of their meanings to the right of
+-- all.
+local function notes_of(points, top)
     local notes = {}
     table.sort(points, function(a, b) return a.y > b.y end)
     for k, p in ipairs(points) do
@@ -57,7 +57,7 @@ local function notes_of(points)
             and math.abs(math.log10(last.x / p.x)) < 0.05
         p.align = is_near and 1 - last.align or 0
         notes[#notes + 1] = { x = p.x, y = p.y, align = p.align, text = tostring(k) }
-        notes[#notes + 1] = { x = list.x, y = list.y * list.step ^ (k - 1),
+        notes[#notes + 1] = { x = list.x, y = top * list.y * list.step ^ (k - 1),
             text = ('%d  %s, %d²: %.3g Gcells/s'):format(k, p.name:gsub('_', ' ', 1), p.record.nx,
                 p.record.cells_per_second / 1e9) }
     end
@@ -76,12 +76,25 @@ local function roof_of(points)
     error('roofline: no record has the rates of copies and of arithmetic beside it', 0)
 end
 
+-- Returns the least of 1, 2, 5, 10, 20, ... that leaves some room above a value.
+local function above(value)
+    local power = 10 ^ math.floor(math.log10(value))
+    for _, factor in ipairs { 1, 2, 5, 10 } do
+        if factor * power >= 1.3 * value then return factor * power end
+    end
+    return 20 * power
+end
+
 -- Writes the picture and returns its path.
 function roofline.draw(records, path)
     local points, first = points_of(records), records[1]
+    if not points[1] then
+        error('roofline: no record is of a scheme whose operations are counted (flops.lua)', 0)
+    end
     local copy, most = roof_of(points)
+    local top = above(most)
     local series = { { x = { 0.1, most / copy, 1000 }, y = { 0.1 * copy, most, most },
-        colour = 0x262626, label = ('copies of %.2f TB/s, FMAs'):format(copy) } }
+        colour = 0x262626, label = ('copies of %.2g TB/s, %.2g Tflop/s'):format(copy, most) } }
     for _, name in ipairs { 'euler', 'water', 'ocean' } do
         local one = { x = {}, y = {}, label = name, style = 'points' }
         for _, p in ipairs(points) do
@@ -92,10 +105,11 @@ function roofline.draw(records, path)
         if #one.x > 0 then series[#series + 1] = one end
     end
     image.lines {
-        path = path, width = 1200, height = 800, xlog = true, ylog = true,
+        path = path, width = 1300, height = 800, xlog = true, ylog = true,
         title = ('%s, %s: a step of each scheme on its largest grid'):format(first.model,
             first.precision), xlabel = 'operations a byte', ylabel = 'Tflop/s',
-        xrange = { 0.5, 50 }, yrange = { 1, 100 }, series = series, notes = notes_of(points),
+        xticks = { 0.5, 1, 2, 5, 10, 20 }, xrange = { 0.5, 700 },
+        yrange = { top / 100, top }, series = series, notes = notes_of(points, top),
     }
     return path
 end

@@ -107,8 +107,8 @@ local function draw(records)
     end
     image.lines { path = picture, width = 1300, height = 760, series = series,
         title = ('%s, ranks on %s: efficiency (lines), the model (points)'):format(first.case,
-            first.model), xlabel = 'devices', ylabel = '% of one device',
-        xlog = true, xticks = counts_of(records), xrange = { 1, 1.05 * most }, yrange = { 40, 105 } }
+            first.model), xlabel = 'devices', ylabel = '% of one device', xlog = true,
+        xticks = counts_of(records), xrange = { 1, 1.05 * most }, yrange = { 40, 105 } }
 end
 
 local records = record.read(path, { benchmark = 'scaling' })

@@ -33,6 +33,12 @@ describe('mare bench', function()
         assert.equal(2, status)
     end)
 
+    it('says what one measures and takes', function()
+        assert.truthy(bench.help('holm'):find('mare bench holm [DEVICE] [SIZE]', 1, true))
+        assert.truthy(not bench.help('holm'):find '%-%- ')
+        assert.equal(nil, bench.help('solvers'))
+    end)
+
     it('refuses for table 1 a device and a size that are none', function()
         local output, status = mare('bench table1 ' .. device.name .. ' none:0 4')
         assert.truthy(output:find '^mare: none:0: not here: .*no such back ?end', output)

@@ -72,7 +72,8 @@ Says what a kernel takes and where Jupyter finds it. install: writes share/jupyt
 FOLDER, such as the one of a virtual environment, or of the user; JUPYTER_DATA_DIR is heeded.
 Jupyter starts it by `mare jupyter run CONNECTION_FILE`.]],
     bench = [[
-Each prints a table; with MARE_RECORDS=FILE it also adds JSON records to that file.]],
+Each prints a table; with MARE_RECORDS=FILE it also adds JSON records to that file.
+`mare bench NAME --help` says what it measures and takes.]],
 }
 
 local function show_help(name)
@@ -365,8 +366,9 @@ end
 
 function commands.bench(name, ...)
     local bench = require 'mare.measure.bench'
-    if name then return run_file(bench.path(name), { ... }) end
-    print(bench.text())
+    local help = name and (... == '--help' or ... == '-h') and bench.help(name)
+    if name and not help then return run_file(bench.path(name), { ... }) end
+    print(help or bench.text())
     return 0
 end
 

@@ -54,6 +54,14 @@ function bench.text()
     return table.concat(lines, '\n')
 end
 
+-- Returns what `mare bench NAME --help` prints, or nil for a benchmark that prints its own.
+function bench.help(name)
+    local head = bench.path(name) and head_of(name)
+    if head:find('[--help]', 1, true) then return nil end
+    head = head:gsub('^%-%- [%w_]+%.lua %- ', '-- ' .. name .. ': '):gsub('%f[^\n%z]%-%- ?', '')
+    return (head:gsub('mare tests/bench/([%w_]+)%.lua', 'mare bench %1'))
+end
+
 -- Returns the path of a benchmark's script.
 function bench.path(name)
     if not bench.find(name) then

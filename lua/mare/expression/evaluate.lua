@@ -220,9 +220,22 @@ local function compute(node, key)
     forget()
 end
 
+-- Stores numbers in memory that all who show them have from now on.
+local function store_numbers(root)
+    local copy = evaluate.copied(root)
+    for node in pairs(root.shown_by) do
+        if node.refs > 0 then nodes.show(node, copy.version) end
+    end
+    nodes.release(copy)
+end
+
 -- Computes a pending node; it is a leaf then. Returns it.
 function evaluate.node(node)
     if node.version then return node end
+    if node.root then
+        store_numbers(node.root)
+        return node
+    end
     node.refs = node.refs + 1           -- its handle may be collected meanwhile
     local go, version, key = node.structure.straight
     if go and not bound.is_recording(node.device) then version, key = go(node) end

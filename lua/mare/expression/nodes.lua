@@ -43,7 +43,19 @@ end
 function nodes.numbers(device, type, shape)
     return { op = false, shape = shape, type = type, device = device, size = 1, leaves = 0,
         version = false, offset = 0, strides = false, refs = 0, held = 0, mark = 0, index = 0,
-        used = 0, used_by = false, structure = type.structure_of_numbers }
+        used = 0, used_by = false, structure = type.structure_of_numbers, root = false }
+end
+
+local weak = { __mode = 'k' }
+
+-- Returns a leaf that shows numbers, as a view shows memory: they take memory together, once one
+-- of them must. The root, which shows all, knows those that do, itself too.
+function nodes.view_of_numbers(leaf, shape, offset, strides)
+    local root, fresh = leaf.root or leaf, nodes.numbers(leaf.device, leaf.type, shape)
+    if not root.root then root.root, root.shown_by = root, setmetatable({ [root] = true }, weak) end
+    root.shown_by[fresh] = true
+    fresh.root, fresh.offset, fresh.strides = root, offset, strides
+    return fresh
 end
 
 local function hold(x)
@@ -139,14 +151,19 @@ function free(node)
     end
 end
 
--- Makes a computed operation the leaf of a version that holds its values.
--- Operations that hold it are readers of the version from now on.
-function nodes.become(node, version)
-    forget(node)
-    node.op, node.version, node.size, node.leaves = false, version, 1, 1
-    node.offset, node.strides, node.structure = 0, false, node.type.structure
+-- Makes a leaf of numbers that of a version which holds them where the leaf shows them. Operations
+-- that hold it are readers of the version from now on.
+function nodes.show(node, version)
+    node.version, node.size, node.leaves, node.structure = version, 1, 1, node.type.structure
     version.refs = version.refs + 1
     version.readers = version.readers + node.held
+end
+
+-- Makes a computed operation the leaf of a version that holds its values.
+function nodes.become(node, version)
+    forget(node)
+    node.op, node.offset, node.strides = false, 0, false
+    nodes.show(node, version)
 end
 
 return nodes

@@ -94,6 +94,13 @@ function array.leaf(handle, what)
     return (evaluate.node(array.hold(handle, what)))
 end
 
+-- Returns the node of an array, held, which is a leaf: memory or numbers.
+function array.shown(handle, what)
+    array.check_whole(handle, what)
+    local node = array.hold(handle, what)
+    return node.op and evaluate.node(node) or node
+end
+
 -- Raises an error if the elements of a node are complex numbers.
 function array.check_real(node, what)
     if node.type.complex then

@@ -94,7 +94,7 @@ end
 
 -- Returns the elements, or the corners if there are more than 1000; then type, shape and device.
 function printing.text(handle)
-    local leaf = array.leaf(handle, 'tostring')
+    local leaf = array.shown(handle, 'tostring')
     local shape, type, values = leaf.shape, leaf.type, {}
     local head = ('%s %s on %s'):format(type.name, tostring(shape), leaf.device.name)
     if shape.count == 0 then return array.drop(leaf, '[] ' .. head) end

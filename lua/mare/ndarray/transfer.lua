@@ -15,8 +15,8 @@ local Array = array.methods
 
 -- Returns a leaf, held, whose elements lie one after another.
 local function dense(handle, what)
-    local leaf = array.leaf(handle, what)
-    if not leaf.strides then return leaf end
+    local leaf = array.shown(handle, what)
+    if leaf.version and not leaf.strides then return leaf end
     return array.drop(leaf, evaluate.copied(leaf))
 end
 
@@ -56,6 +56,11 @@ end
 -- Returns an element of a node by its number in its order, or in memory where it is a leaf with
 -- strides.
 local function element(node, place)
+    if not (node.op or node.version) then
+        local one = evaluate.copied(nodes.view_of_numbers(node, shapes.scalar,
+            node.offset + place, false))
+        return array.drop(one, (bound.element(one.version.cell, node.type.name, 0)))
+    end
     if evaluate.showing(node, place) then return (bound.landed(node.device, node.type.name)) end
     return (bound.element(node.version.cell, node.type.name, node.offset + place))
 end
@@ -186,7 +191,7 @@ local function computed(...)
     for k = 1, select('#', ...) do
         local handle = (select(k, ...))
         local node = array.is(handle) and array.node(handle)
-        if node and not node.version and not seen[node] then
+        if node and not node.version and not node.root and not seen[node] then
             local group = group_of(groups, node)
             group[#group + 1], group.leaves = node, group.leaves + node.leaves
             seen[node] = true

@@ -6,7 +6,6 @@ local errors = require 'bindings.errors'
 local nodes = require 'mare.expression.nodes'
 local shapes = require 'mare.expression.shapes'
 local strides = require 'mare.expression.strides'
-local evaluate = require 'mare.expression.evaluate'
 
 local views = {}
 local Array = array.methods
@@ -15,16 +14,10 @@ local Array = array.methods
 local function view_of(leaf, shape, offset, list)
     if list and strides.are_dense(shape, list) then list = false end
     if leaf.version then return nodes.leaf(leaf.version, leaf.type, shape, offset, list) end
-    local fresh = nodes.numbers(leaf.device, leaf.type, shape)
-    fresh.offset, fresh.strides = offset, list
-    return fresh
+    return nodes.view_of_numbers(leaf, shape, offset, list)
 end
 
--- Returns the node of an array, held, which is a leaf: memory or numbers.
-local function shown(handle, what)
-    local node = array.hold(handle, what)
-    return node.op and evaluate.node(node) or node
-end
+local shown = array.shown
 
 -- ---- slices ----
 

@@ -122,8 +122,8 @@ end
 -- Returns a contiguous leaf with the values of a node: its elements lie one after another from the
 -- beginning of its memory. It is held; the reference to the node is given up for it.
 function kernels.contiguous(node)
-    if not node.version then evaluate.node(node) end
-    if not node.strides and node.offset == 0 then return node end
+    if node.op then evaluate.node(node) end
+    if node.version and not node.strides and node.offset == 0 then return node end
     local copy = evaluate.copied(node)
     nodes.release(node)
     return copy

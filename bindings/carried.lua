@@ -26,7 +26,7 @@ function M.take_arrays(is) is_array = is end
 local function count_of(name, data, count)
     local _, found
     if type(data) == 'table' and not memory.is_host(data) then
-        found = #data
+        found = math.max(#data, table.maxn(data))
     else
         _, found = memory.elements(memory.is_host(data) and data.data or data)
     end

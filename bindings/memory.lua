@@ -287,6 +287,9 @@ local is_rounded = { float = true, double = true, half = true, complex_float = t
 -- bool only true and false, a half the nearest to a number.
 function M.from_table(what, values, type_name)
     local count = #values
+    if table.maxn(values) > count then
+        errors.argument('%s: element %d is nil, not a number', what, count + 1)
+    end
     local array = arrays[type_name](count)
     for i = 1, count do
         local value = values[i]

@@ -241,7 +241,7 @@ function Worker:receive()
 end
 
 function Worker:poll()
-    if self.channel:ready() then return self:receive() end
+    return self.channel:ready() and self:receive() or nil
 end
 
 -- Whatever is under way there is finished first.
@@ -250,6 +250,7 @@ function Worker:stop()
     ffi.gc(self.guard, nil)
     self.guard = nil
     finish(self.state)
+    self.channel.fd = -1        -- its number may be another file's from now on
 end
 
 -- ---- memory across states, as numbers ----

@@ -65,6 +65,8 @@ for _, info in ipairs(devices()) do
             local x = d:buffer { type = 'float', count = 3 }
             fails(function() mare.out {} end, 'MARE_ERROR_ARGUMENT', 'mare.out', 'how many')
             fails(function() mare.inp({ 1 }, 2) end, 'MARE_ERROR_ARGUMENT', '2', 'there are 1')
+            fails(function() add { x = mare.inp { 1, nil, 3 }, y = mare.inout { 1, 2, 3 }, a = 1,
+                n = 3, global = 3 } end, 'MARE_ERROR_ARGUMENT', 'element 2 is nil')
             fails(function() mare.out(3) end, 'MARE_ERROR_ARGUMENT', 'mare.out', 'not number')
             fails(function() mare.inp(x) end, 'MARE_ERROR_ARGUMENT', 'buffer as it is')
             fails(function() mare.out(mare.zeros({ 3 }, { device = d }), 3) end,

@@ -60,8 +60,10 @@ describe('a worker', function()
         fails(function() mare.worker(print) end, nil, 'of C')
         fails(function() mare.worker(7) end, nil, 'number')
         local idle = mare.worker(function(channel) channel:receive() end)
-        fails(function() idle:send(print) end, nil, 'function')
+        fails(function() idle:send(print) end, nil, 'worker:send', 'function')
         idle:stop()
+        assert.is_false(idle:send(1))       -- nothing goes into what has its number now
+        assert.equal(1, select('#', idle:receive()))
         local before = package.path
         package.path = folder .. '/?.lua;' .. package.path
         spit(folder .. '/twice.lua', 'return function(c) c:send(2 * c:receive()) end')

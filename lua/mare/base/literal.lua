@@ -18,7 +18,7 @@ local write
 
 local function write_table(value, out, depth)
     if depth > max_depth then
-        error('a table cannot be kept: it holds itself, or tables too deep', 0)
+        error('a table that holds itself, or tables too deep, cannot be kept or sent', 0)
     end
     out[#out + 1] = '{'
     local count = #value
@@ -53,7 +53,7 @@ function write(value, out, depth)
     elseif kind == 'table' then
         write_table(value, out, depth)
     else
-        error('a ' .. kind .. ' cannot be kept: numbers, texts, booleans and tables can', 0)
+        error('a ' .. kind .. ' cannot be kept or sent: numbers, texts, booleans and tables can', 0)
     end
 end
 

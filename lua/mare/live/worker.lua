@@ -46,10 +46,15 @@ end
 
 local function value_of(text)
     if text then return literal.decode(text) end
+    return nil
 end
 
 -- Says a value to the thread. Returns false when it has ended.
-function Worker:send(value) return self.thread:send(literal.encode(value)) end
+function Worker:send(value)
+    local ok, text = pcall(literal.encode, value)
+    if not ok then errors.argument('worker:send: %s', text) end
+    return self.thread:send(text)
+end
 
 -- Returns what the thread says next, waiting for it; nil when it has ended. Raises its error.
 function Worker:receive() return value_of(self.thread:receive()) end

@@ -11,6 +11,7 @@ function Channel:send(value) return self.texts:send(literal.encode(value)) end
 function Channel:receive()
     local text = self.texts:receive()
     if text then return literal.decode(text) end
+    return nil
 end
 
 -- Whether receive() would return at once.

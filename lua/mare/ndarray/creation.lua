@@ -183,14 +183,16 @@ local function flatten(list, shape, depth, flat)
             .. 'it holds %s along axis %d', tostring(shape),
             type(list) == 'table' and #list .. ' elements' or type(list), depth - 1)
     end
-    for _, value in ipairs(list) do
-        if depth < shape.rank then
+    for k = 1, math.max(#list, table.maxn(list)) do
+        local value = list[k]
+        if value == nil then
+            errors.argument('array: the table has no element %d along axis %d', k, depth - 1)
+        elseif depth < shape.rank then
             flatten(value, shape, depth + 1, flat)
+        elseif type(value) == 'table' then
+            errors.argument('array: the table is deeper than its first elements: shape %s',
+                tostring(shape))
         else
-            if type(value) == 'table' then
-                errors.argument('array: the table is deeper than its first elements: shape %s',
-                    tostring(shape))
-            end
             flat[#flat + 1] = value
         end
     end

@@ -1,6 +1,7 @@
 -- strict.lua - refuses unknown names of public tables, such as mare.array.zerros. Only scripts are
 -- refused: Mare's own Lua may ask a table whether it has a field.
 
+local elsewhere = require 'bindings.elsewhere'
 local errors = require 'bindings.errors'
 local suggest = require 'bindings.suggest'
 
@@ -10,8 +11,9 @@ local made = setmetatable({}, { __mode = 'k' })     -- the metatables of tables 
 
 -- Raises that the table `title` has no such name; names: those that it has.
 function strict.refuse(title, name, names)
+    local told = title == 'mare' and elsewhere.told('functions', name)
     errors.argument("%s: there is no '%s'%s: help(%s) lists all", title, name,
-        suggest(name, names), title:match '^mare%.?[^.]*')
+        told or suggest(name, names), title:match '^mare%.?[^.]*')
 end
 
 local function names_of(t)

@@ -19,6 +19,7 @@
 local array = require 'mare.ndarray.array'
 local bound = require 'bindings.array'
 local creation = require 'mare.ndarray.creation'
+local elsewhere = require 'bindings.elsewhere'
 local errors = require 'bindings.errors'
 local files = require 'mare.ndarray.files'
 local indices = require 'mare.ndarray.indices'
@@ -31,6 +32,7 @@ local products = require 'mare.ndarray.products'
 local random = require 'mare.ndarray.random'
 local shapes = require 'mare.expression.shapes'
 local suggest = require 'bindings.suggest'
+local tables = require 'bindings.tables'
 local transfer = require 'mare.ndarray.transfer'
 local views = require 'mare.ndarray.views'
 require 'mare.ndarray.assign'
@@ -56,13 +58,7 @@ local attributes = {
     device = function(node) return node.device end,
 }
 
-local function names()
-    local list = {}
-    for _, from in ipairs { methods, attributes } do
-        for name in pairs(from) do list[#list + 1] = name end
-    end
-    return list
-end
+local function names() return tables.keys(tables.merged(methods, attributes)) end
 
 local function no_member(key)
     if type(key) == 'number' then
@@ -70,7 +66,8 @@ local function no_member(key)
             tostring(key), tostring(key), tostring(key))
     end
     if array.is(key) then errors.argument 'an array has no [mask]: a { mask } is a copy' end
-    errors.argument("an array has no '%s'%s", tostring(key), suggest(key, names()))
+    errors.argument("an array has no '%s'%s", tostring(key),
+        elsewhere.told('methods', key) or suggest(key, names()))
 end
 
 local meta = {

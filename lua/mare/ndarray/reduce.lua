@@ -271,6 +271,7 @@ function Array:std(options) return Array.var(self, options):sqrt() end
 
 -- Returns the root of the sum of squares, of all elements or along axes; see sum.
 function Array:norm(options)
+    options = options_of('norm', options)
     local square = array.node(self).type.complex and self:real() ^ 2 + self:imag() ^ 2
         or self * self
     return Array.sum(square, options):sqrt()

@@ -100,7 +100,7 @@ local function filled_in(given, count)
             known = known * size
         end
     end
-    if open then list[open] = known > 0 and count / known or 0 end
+    if open then list[open] = known > 0 and math.floor(count / known) or 0 end
     return list
 end
 

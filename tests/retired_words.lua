@@ -21,7 +21,7 @@ return {
         'bindings/programs/', 'kernels/traverse/', 'lua/mare/array/', 'lua/mare/forcing/',
         'lua/mare/schemes/', 'lua/mare/shapes/', 'lua/mare/tune/', 'tests/' } },
     { 'lane', 'stream; a lane is one of a warp or a vector', where = { 'kernels/',
-        'lua/mare/array/', 'lua/mare/expression/', 'lua/mare/stages/cpu.lua',
+        'lua/mare/array/', 'lua/mare/expression/', 'lua/mare/stages/',
         'lua/mare/ndarray/reduce.lua', 'lua/mare/schemes/', 'lua/mare/shapes/', 'tests/bench/',
         'tests/kernels/', 'tests/lua/fields_spec.lua' } },
     { 'engine', 'simulation; an engine is that of mare_engine.h', where = { 'bindings/',

@@ -7,6 +7,7 @@ local evaluate = require 'mare.expression.evaluate'
 local factors = require 'mare.stages.factors'
 local groups = require 'mare.stages.groups'
 local kernels = require 'mare.fft.kernels'
+local vectors = require 'mare.stages.vectors'
 local nodes = require 'mare.expression.nodes'
 local shapes = require 'mare.expression.shapes'
 local strides = require 'mare.expression.strides'
@@ -15,10 +16,8 @@ local axis = {}
 
 -- ---- limits ----
 
-local width_of_cpu = 16     -- transforms of a tile on a processor
-local least_row = 128       -- points of a row that is a tile of its own there
-
-local most_private = 2 ^ 21 -- bytes of a tile: about those of a second-level cache
+local least_row = 128       -- points of a row that may be a tile of its own on a processor
+local most_private = 2 ^ 21 -- bytes of a tile there: about those of a second-level cache
 
 local function size_of(real) return real == 'double' and 8 or 4 end
 
@@ -82,17 +81,21 @@ local function set_points(d, device)
     d.is_cpu = is_cpu(device)
 end
 
+-- Returns how many transforms a tile of a processor has. inners: those along the first level
+local function width_on_cpu(d, inners)
+    local width = vectors.count(d.real)
+    local is_row = d.load.unit == 'axis'
+    local is_beside = not is_row and inners >= 4 or is_row and d.points < least_row
+        or is_row and d.store.unit == 'axis' and inners >= width and vectors.takes(d, d.load)
+        and vectors.takes(d, d.store) and d.points <= most_on_cpu(d.real, 2 * width)
+    return is_beside and d.points <= most_on_cpu(d.real, width) and width or 1
+end
+
 -- Sets the radices and the number of transforms of a tile.
 local function set_tile(d, device, levels)
-    local inners = levels[1]
     if d.is_cpu then
         d.radices = factors.on_cpu(d.points, d.real == 'double')
-        d.width = 1
-        if d.load.unit ~= 'axis' and inners >= 4
-            or d.load.unit == 'axis' and d.points < least_row then
-            d.width = width_of_cpu
-        end
-        if d.points > most_on_cpu(d.real, d.width) then d.width = 1 end
+        d.width = width_on_cpu(d, levels[1])
     else
         groups.set(d, device, levels)
     end

@@ -9,12 +9,15 @@
 
 local butterflies = require 'mare.dialect.butterflies'
 local ends = require 'mare.stages.ends'
+local vectors = require 'mare.stages.vectors'
 local points = require 'mare.stages.points'
 local writer = require 'mare.dialect.writer'
 
 local cpu = {}
 
 local vector = 16       -- least number of lanes that a loop makes vectors of
+
+local loop = vectors.loop
 
 -- ---- stages ----
 
@@ -67,7 +70,7 @@ end
 local function write_wide(w, d, section, get, put, r, m, s)
     w:open(('for (int p = 0; p < %d; ++p)'):format(m))
     local roots = write_roots(w, d, section, r, m)
-    w:open(('MR_LANES(q, %d)'):format(s))
+    w:open(loop(d, 'q', s))
     butterfly(w, get, put, r, {
         from = function(k) return ('(p + %d) * %d + q'):format(m * k, s) end,
         to = function(k) return ('(p * %d + %d) * %d + q'):format(r, k, s) end,
@@ -78,7 +81,7 @@ end
 
 -- Writes a stage with too few such neighbours: vectors are of all butterflies, t = p s + q.
 local function write_narrow(w, d, section, get, put, r, m, s)
-    w:open(('MR_LANES(t, %d)'):format(m * s))
+    w:open(loop(d, 't', m * s))
     w:line('int p = t / %d;', s)
     local roots = write_roots(w, d, section, r, m)
     butterfly(w, get, put, r, {
@@ -164,18 +167,18 @@ local function each(w, d, name, count, unit, body)
     w:open(('/* points %s the array */'):format(name))
     if d.width == 1 then
         write_row(w, d, level)
-        w:open(('MR_LANES(k, %s)'):format(count))
+        w:open(loop(d, 'k', count))
         body 'k'
         w:close()
     elseif unit == 'axis' then
         open_inners('for (int l = 0; l < count; ++l)')
-        w:open(('MR_LANES(k, %s)'):format(count))
+        w:open(loop(d, 'k', count))
         body(('k * %d + l'):format(d.width))
         w:close()
         w:close()
     else
         w:open(('for (int k = 0; k < %s; ++k)'):format(count))
-        open_inners('MR_LANES(l, count)')
+        open_inners(loop(d, 'l', 'count'))
         body(('k * %d + l'):format(d.width))
         w:close()
         w:close()
@@ -185,7 +188,7 @@ end
 
 -- Writes a loop over the points from `first` on of all transforms of the tile.
 local function write_all(w, d, first, body)
-    w:open(('MR_LANES(at, %d)'):format((d.points - first) * d.width))
+    w:open(loop(d, 'at', (d.points - first) * d.width))
     body(first > 0 and ('at + %d'):format(first * d.width) or 'at')
     w:close()
 end
@@ -194,7 +197,26 @@ end
 
 local zero = { re = 0, im = 0 }
 
-local function write_load(w, d)
+-- Writes a loop that copies all points but one of a tile of transforms of prime length from one
+-- pair of arrays to another. table: where numbers j of points k begin; from_name, to_name: by which
+-- of both, 'j' or 'k', they stand in these
+local function write_moves(w, d, from, to, table, from_name, to_name)
+    w:open(('for (int k = 0; k < %d; ++k)'):format(d.n - 1))
+    w:line('int j = (int)w[%d + k];', table)
+    w:open(loop(d, 'l', d.width))
+    points.set(w, to, ('%s * %d + l'):format(to_name, d.width),
+        points.get(from, ('%s * %d + l'):format(from_name, d.width)))
+    w:close()
+    w:close()
+end
+
+local function write_wide_load(w, d)
+    if d.convolution ~= 'rader' then return vectors.write_load(w, d, a) end
+    vectors.write_load(w, d, b)
+    write_moves(w, d, b, a, d.tables.places.at, 'j', 'k')
+end
+
+local function write_plain_load(w, d)
     if d.convolution == 'rader' then
         each(w, d, 'from', d.n - 1, d.load.unit, function(at)
             w:line('int j = (int)w[%d + k];', d.tables.places.at)
@@ -210,6 +232,23 @@ local function write_load(w, d)
     end
 end
 
+-- Writes an end of a tile: by whole vectors where the tile has as many columns, or by rows.
+local function write_either(w, d, end_, by_vectors, plainly)
+    if d.width == 1 or not vectors.takes(d, end_) then return plainly() end
+    if end_.unit == 'axis' then return by_vectors() end
+    w:open(('if (count == %d)'):format(d.width))
+    by_vectors()
+    w:close()
+    w:open 'else'
+    plainly()
+    w:close()
+end
+
+local function write_load(w, d)
+    write_either(w, d, d.load, function() write_wide_load(w, d) end,
+        function() write_plain_load(w, d) end)
+end
+
 -- Writes what the script's function makes of all numbers.
 local function write_filter(w, d, from, to)
     each(w, d, 'within', d.n, 'inner', function(at)
@@ -223,9 +262,9 @@ end
 local function write_product(w, d, from, to)
     if d.convolution == 'filter' then return write_filter(w, d, from, to) end
     local is_one = d.width == 1
-    w:open((is_one and 'MR_LANES(k, %d)' or 'for (int k = 0; k < %d; ++k)'):format(d.points))
+    w:open(is_one and loop(d, 'k', d.points) or ('for (int k = 0; k < %d; ++k)'):format(d.points))
     local root = declared(w, 'c', ends.root(d, 'convolver', 'k'))
-    if not is_one then w:open(('MR_LANES(l, %d)'):format(d.width)) end
+    if not is_one then w:open(loop(d, 'l', d.width)) end
     local at = is_one and 'k' or ('k * %d + l'):format(d.width)
     points.set(w, to, at, butterflies.product(points.get(from, at), root))
     if not is_one then w:close() end
@@ -258,9 +297,9 @@ local function write_convolution(w, d, from, to)
     write_product(w, d, from, to)
     if d.convolution == 'rader' then write_offset(w, d, to) end
     -- With real and imaginary parts exchanged a transform is an inverse one.
-    local arrays = write_stages(w, d, 'back', d.radices_back, { re = to.im, im = to.re },
+    local arrays, others = write_stages(w, d, 'back', d.radices_back, { re = to.im, im = to.re },
         { re = from.im, im = from.re })
-    return { re = arrays.im, im = arrays.re }
+    return { re = arrays.im, im = arrays.re }, { re = others.im, im = others.re }
 end
 
 -- ---- storing ----
@@ -280,7 +319,7 @@ local function write_split_row(w, d, arrays)
     w:line 'int k = 0;'
     write_pair(w, d, arrays, '0', '0')
     w:close()
-    w:open(('MR_LANES(e, %d)'):format(math.floor(d.n / 2)))
+    w:open(loop(d, 'e', math.floor(d.n / 2)))
     w:line 'int k = e + 1;'
     write_pair(w, d, arrays, 'k', ('%d - k'):format(d.n))
     w:close()
@@ -294,7 +333,36 @@ local function write_split(w, d, arrays)
     end)
 end
 
-local function write_store(w, d, arrays)
+-- Writes the numbers 0 to n of a tile of transforms of real numbers into arrays.
+local function write_split_beside(w, d, from, to)
+    local function at(k) return ('%s * %d + l'):format(k, d.width) end
+    w:open(('for (int k = 0; k <= %d; ++k)'):format(math.floor(d.n / 2)))
+    w:open(loop(d, 'l', d.width))
+    local x = declared(w, 'x', points.get(from, at 'k'))
+    local y = declared(w, 'y', points.get(from, at(('(k == 0 ? 0 : %d - k)'):format(d.n))))
+    local first, last = ends.split(d, 'k', x, y)
+    points.set(w, to, at 'k', first)
+    points.set(w, to, at(('(%d - k)'):format(d.n)), last)
+    w:close()
+    w:close()
+end
+
+-- Writes the storing of a tile by vectors. others: the arrays that are free
+local function write_wide_store(w, d, arrays, others)
+    if d.store.kind == 'split' then
+        write_split_beside(w, d, arrays, others)
+        return vectors.write_store(w, d, others, d.n + 1, 'R(1.0)')
+    elseif d.convolution ~= 'rader' then
+        return vectors.write_store(w, d, arrays, d.n, 'scale')
+    end
+    w:open(loop(d, 'l', d.width))
+    points.set(w, others, 'l', points.get(sums, 'l'))
+    w:close()
+    write_moves(w, d, arrays, others, d.tables.places.at + d.tables.places.count, 'k', 'j')
+    vectors.write_store(w, d, others, d.n, 'scale')
+end
+
+local function write_plain_store(w, d, arrays)
     if d.store.kind == 'split' then return write_split(w, d, arrays) end
     if d.convolution == 'rader' then
         each(w, d, 'to', 1, d.store.unit, function(at)
@@ -311,16 +379,22 @@ local function write_store(w, d, arrays)
     end
 end
 
+local function write_store(w, d, arrays, others)
+    write_either(w, d, d.store, function() write_wide_store(w, d, arrays, others) end,
+        function() write_plain_store(w, d, arrays) end)
+end
+
 -- ---- the kernel ----
 
 -- Returns the text of the kernel that d (see kernels.lua) describes.
 function cpu.text(d)
     local w = writer.new()
+    vectors.write_functions(w, d)
     w:line 'MR_KERNEL'
     w:open(('void transform(%s)'):format(ends.arguments(d)))
     for _, name in ipairs { 'a', 'b' } do
-        local size = d.points * d.width
-        w:line('real %s_re[%d], %s_im[%d];', name, size, name, size)
+        local size = math.max(d.points, d.n + 1) * d.width
+        w:line('MR_ALIGNED(64) real %s_re[%d], %s_im[%d];', name, size, name, size)
     end
     w:line('%s begin = (%s)mr_gid_x() * chunk;', d.index, d.index)
     w:line('%s end = mr_min(begin + chunk, tiles);', d.index)
@@ -337,8 +411,8 @@ function cpu.text(d)
     end
     if not loads_first(d) then write_load(w, d) end
     local from, to = write_stages(w, d, 'stage', d.radices, a, b, true)
-    if d.convolution then from = write_convolution(w, d, from, to) end
-    if not stores_last(d) then write_store(w, d, from) end
+    if d.convolution then from, to = write_convolution(w, d, from, to) end
+    if not stores_last(d) then write_store(w, d, from, to) end
     w:close()
     w:close()
     return w:text()

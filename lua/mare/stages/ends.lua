@@ -302,15 +302,30 @@ function ends.store(w, d, k, value, root)
     store[d.store.kind](w, d, k, d.is_inverse and swapped(value) or value)
 end
 
--- Writes numbers k and n - k of the transform of 2 n real numbers, of points k and n - k of
--- that of n pairs. at_last: the text of n - k
-function ends.store_split(w, d, k, a, b, at_last)
+-- Returns twice the numbers k and n - k of the transform of 2 n real numbers, of points k and n - k
+-- of that of n pairs.
+local function split(d, k, a, b)
     local root = ends.root(d, 'halves', k)
     local even = { re = a.re + b.re, im = a.im - b.im }
     local odd = butterflies.product({ re = a.im + b.im, im = b.re - a.re }, root)
+    return { re = even.re + odd.re, im = even.im + odd.im },
+        { re = even.re - odd.re, im = odd.im - even.im }
+end
+
+-- Returns these numbers, scaled.
+function ends.split(d, k, a, b)
+    local first, last = split(d, k, a, b)
     local half = scale * 0.5
-    store.plain(w, d, k, { re = even.re + odd.re, im = even.im + odd.im }, half)
-    store.plain(w, d, at_last, { re = even.re - odd.re, im = odd.im - even.im }, half)
+    return { re = first.re * half, im = first.im * half },
+        { re = last.re * half, im = last.im * half }
+end
+
+-- Writes these numbers. at_last: the text of n - k
+function ends.store_split(w, d, k, a, b, at_last)
+    local first, last = split(d, k, a, b)
+    local half = scale * 0.5
+    store.plain(w, d, k, first, half)
+    store.plain(w, d, at_last, last, half)
 end
 
 -- Writes the middle one of an even number of these, of the point in the middle.

@@ -6,19 +6,24 @@
 local mare = require 'mare'
 
 local o = mare.options {
-    title = 'frequency filter',
+    title = 'Frequency filter',
     help = 'Filters a picture, a film or a camera by wave numbers; draws picture and spectrum.',
     mare.options.device,
-    { name = 'file', default = '', help = 'picture, film or /dev/video0, by ffmpeg; none: rings' },
+    { name = 'file', type = 'string',
+        help = 'picture, film or /dev/video0, by ffmpeg; without it: rings' },
     { name = 'width', default = 512, range = { 16, 8192 }, help = 'pixels across' },
     { name = 'height', default = 512, range = { 16, 8192 }, help = 'pixels down' },
-    { name = 'sigma-x', default = 60.0, type = 'number', help = 'width of the Gaussian, in waves' },
-    { name = 'sigma-y', default = 15.0, type = 'number', help = 'its other width' },
+    { name = 'sigma-x', default = 60.0, type = 'number', range = { 1e-3 },
+        help = 'width of the Gaussian, in waves' },
+    { name = 'sigma-y', default = 15.0, type = 'number', range = { 1e-3 },
+        help = 'its other width' },
     { name = 'angle', default = 0.0, type = 'number', help = 'of it, in degrees' },
     { name = 'turn', default = 0.0, type = 'number', help = 'degrees more in each frame' },
     { name = 'frames', default = 1, range = { 1, 1000000 }, help = 'at most so many' },
-    { name = 'image', default = '', help = 'picture to draw, of the last frame: FILE.png' },
-    { name = 'film', default = '', help = 'film to make: FILE.gif, .png or, with ffmpeg, .mp4' },
+    { name = 'image', type = 'path', writes = 'png',
+        help = 'picture to draw, of the last frame: FILE.png' },
+    { name = 'film', type = 'path', writes = 'file',
+        help = 'film to make: FILE.gif, .png or, with ffmpeg, .mp4' },
     { name = 'keys', default = false,
         help = 'show it in the terminal while a film runs: arrows turn and narrow it, + and - both '
             .. 'widths, q ends' },
@@ -39,14 +44,14 @@ local function rings()
         :to 'uint8':eval()
 end
 
-local source = o.file ~= '' and mare.options.apply('file', mare.spectrum.frames,
+local source = o.file and mare.options.apply('file', mare.spectrum.frames,
     { path = o.file, width = width, height = height })
 local now = source and source:next(device) or rings()
 local filter = mare.spectrum.gaussian { height = height, width = width, device = device }
 local gauss = { widths = { o.sigma_x, o.sigma_y }, angle = o.angle }
 local show = mare.spectrum.shown(width, height, device)
 
-local film = o.film ~= '' and mare.options.apply('film', show.film, show, o.film)
+local film = o.film and mare.options.apply('film', show.film, show, o.film)
 local picture, spectrum = filter(now, gauss)
 if o.keys then
     show:by_keys(gauss, function()
@@ -67,6 +72,12 @@ else
     print(('%d frames of %d x %d'):format(count, width, height))
 end
 if source then source:close() end
-if film then film:close() end
-if o.image ~= '' then show:save(o.image, picture, spectrum) end
+if film then
+    film:close()
+    print('wrote ' .. o.film)
+end
+if o.image then
+    show:save(o.image, picture, spectrum)
+    print('wrote ' .. o.image)
+end
 return { picture = picture, spectrum = spectrum }

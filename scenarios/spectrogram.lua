@@ -5,14 +5,18 @@
 local mare = require 'mare'
 
 local o = mare.options {
-    title = 'spectrogram of a sound',
+    title = 'Spectrogram of a sound',
     help = 'Power of frequencies over time, of a WAVE file or of a chirp; draws a picture.',
     mare.options.device,
-    { name = 'file', default = '', help = 'WAVE file of integers or floats; none: a chirp' },
+    { name = 'file', type = 'string',
+        help = 'WAVE file of integers or floats; without it: a chirp' },
     { name = 'length', default = 1024, range = { 16, 2 ^ 20 }, help = 'samples of a window' },
-    { name = 'overlap', default = 0.75, type = 'number', help = 'share of a window' },
-    { name = 'decibels', default = 80.0, type = 'number', help = 'below the loudest, shown' },
-    { name = 'image', default = 'spectrogram.png', help = 'picture to draw' },
+    { name = 'overlap', default = 0.75, type = 'number', range = { 0, 0.999 },
+        help = 'share of a window' },
+    { name = 'decibels', default = 80.0, type = 'number', range = { 1, 400 },
+        help = 'below the loudest, shown' },
+    { name = 'image', default = 'spectrogram.png', type = 'path', writes = 'png',
+        help = "PNG file to draw, or 'none'" },
     { name = 'quiet', default = false, help = 'print nothing' },
 }
 local print = o.quiet and function() end or print
@@ -34,7 +38,7 @@ local function sound(path)
 end
 
 local x, rate
-if o.file == '' then x, rate = chirp(16000) else x, rate = sound(o.file) end
+if o.file then x, rate = sound(o.file) else x, rate = chirp(16000) end
 local count = x.shape[1]
 local length = math.min(o.length, count)
 local frequency, time, power = mare.spectrum.spectrogram(x, { rate = rate, length = length,
@@ -47,11 +51,14 @@ local tone = frequency:at(power:max { axis = 0 }:argmax():item())
 print(('%d samples at %g Hz, %.3g s: %d windows of %d; the loudest tone is at %.0f Hz'):format(
     count, rate, count / rate, segments, length, tone))
 
--- A window is as many pixels wide as makes the picture wider than high.
-local across = math.floor(1.6 * lines)
-local nearest = (mare.arange(across, { device = device }) * segments / across):int32()
-mare.image.field { path = o.image, nx = across, ny = lines, width = 1200,
-    data = level:take(nearest, { axis = 0 }):transpose():data(), range = { -o.decibels, 0 },
-    x = { 0, count / rate }, y = { 0, rate / 2 }, xlabel = 's', ylabel = 'Hz', label = 'dB',
-    title = o.file == '' and 'A rising tone' or o.file:match '[^/]*$' }
+-- A window is as many cells wide as makes the picture wider than high.
+if o.image then
+    local across = math.floor(1.6 * lines)
+    local nearest = (mare.arange(across, { device = device }) * segments / across):int32()
+    mare.image.field { path = o.image, nx = across, ny = lines, width = 1200, shape = 0.6,
+        data = level:take(nearest, { axis = 0 }):transpose():data(), range = { -o.decibels, 0 },
+        x = { 0, count / rate }, y = { 0, rate / 2 }, xlabel = 's', ylabel = 'Hz', label = 'dB',
+        title = o.file and o.file:match '[^/]*$' or 'A rising tone' }
+    print('wrote ' .. o.image)
+end
 return { frequency = frequency, time = time, power = power, rate = rate }

@@ -25,10 +25,10 @@ local function snapped(pixels, cells)
     return math.floor(pixels)
 end
 
--- Returns the size of the domain in pixels: true to scale, unless it is
+-- Returns the size of the domain in pixels: true to scale, unless a shape is given or it is
 -- extremely flat or tall.
 local function plot_size(spec, width, highest)
-    local height = width * (spec.y[2] - spec.y[1]) / (spec.x[2] - spec.x[1])
+    local height = width * (spec.shape or (spec.y[2] - spec.y[1]) / (spec.x[2] - spec.x[1]))
     if height > highest then
         width, height = math.max(width * highest / height, 0.08 * highest), highest
     end
@@ -73,7 +73,7 @@ end
 
 -- spec: { nx, ny = cells, x, y = ranges, range, colours, title, label, xlabel,
 -- ylabel, width = about, missing = { colour, label }, is_widened = whether the
--- range will be another }; see image.lua. All but the last are required. The
+-- range will be another, shape }; see image.lua. All but the last two are required. The
 -- picture has even numbers of pixels, as films require.
 function figure.new(spec)
     local em = math.max(9, spec.width / 66)

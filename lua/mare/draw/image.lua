@@ -8,6 +8,8 @@
 --       x = { 0, 2 }, y = { 0, 1 },                           -- domain edges
 --       title = 'Kelvin-Helmholtz, t = 2.00', label = 'density',  -- label: of the colour bar
 --       xlabel = 'x', ylabel = 'y',                           -- with units, if there are any
+--       shape = 0.6,                  -- height over width, of axes with different units; default:
+--                                     -- that of the domain
 --       colours = 'viridis',          -- viridis | magma | cividis | diverging
 --       range = { 0.9, 2.1 },         -- default: of the finite data; symmetric for diverging
 --       missing = { colour = 0xb4aca0, label = 'land' },      -- how NaN is shown
@@ -135,7 +137,10 @@ function image.figure_spec(spec)
         missing = { colour = missing.colour or colours.nan, label = missing.label or 'NaN' } }
     colours.map(out.colours)
     out.x, out.y = check_range(spec, 'x', spec.x or {}), check_range(spec, 'y', spec.y or {})
-    out.is_widened, out.svg = spec.is_widened, spec.svg
+    out.is_widened, out.svg, out.shape = spec.is_widened, spec.svg, spec.shape
+    if out.shape and not (tonumber(out.shape) and out.shape >= 0.05 and out.shape <= 20) then
+        fail(spec, 'shape = %s, must be a number from 0.05 to 20', tostring(out.shape))
+    end
     out.range = spec.range and check_range(spec, 'range', spec.range)
         or image.range(spec.data or fail(spec, 'no data'), spec.nx * spec.ny, out.colours)
     return out

@@ -62,10 +62,12 @@ static pthread_t thread;        /* runs it */
 static int nothing;             /* a reference to a function that does nothing */
 static volatile sig_atomic_t interrupted;       /* a signal came and nobody has asked for another */
 static volatile sig_atomic_t patience;  /* 1: it has not been answered; 2: and this was said */
+static volatile sig_atomic_t pursued;   /* it was not asked about: the hook is to end the script */
 static volatile sig_atomic_t armed;             /* compiled code looks */
 static volatile sig_atomic_t held;              /* no hook: Lua is called back from C */
 static volatile int64_t ends_at;        /* milliseconds; 0: Lua was not yet seen to run on */
 static int grace, look;         /* less each time: a script may catch the error and run on */
+static int slowed;              /* LuaJIT is kept out of compiled code */
 static int ticks;               /* of the timer in compiled code, one after the other */
 static int lives = 1;           /* signals that nobody need answer before one kills */
 static volatile sig_atomic_t unanswered;
@@ -92,22 +94,34 @@ static void end_recording(lua_State *L) {
     lua_call(L, 0, 0);
 }
 
+/* Lua is seen to run for the first time. */
+static void begin_grace(int64_t now) {
+    ends_at = counted_at + grace > now + grace / 3 ? counted_at + grace : now + grace / 3;
+}
+
+static int raise_interrupt(lua_State *L) {
+    lua_pushliteral(L, "interrupted");
+    return lua_error(L);
+}
+
 /* In interpreted code now: keeps LuaJIT out of compiled code until the script has answered. */
 static void stop_script(lua_State *L, lua_Debug *where) {
     (void)where;
     int64_t now = milliseconds();
-    if (!ends_at) {
-        ends_at = counted_at + grace > now + grace / 3 ? counted_at + grace : now + grace / 3;
+    if (!slowed) {
+        slowed = 1;
         lua_sethook(L, stop_script, LUA_MASKCOUNT, look);
         end_recording(L);
         luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_FLUSH);
+    }
+    if (!ends_at) {
+        begin_grace(now);
     } else if (now >= ends_at) {
         grace /= 8;
         ends_at = now + grace;
         look = look > 4 ? look / 4 : 1;
         lua_sethook(L, stop_script, LUA_MASKCOUNT, look);
-        lua_pushliteral(L, "interrupted");
-        lua_error(L);
+        raise_interrupt(L);
     }
 }
 
@@ -122,12 +136,17 @@ static void stop_timer(void) {
     setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
 }
 
-static void set_hook(void) {
-    patience = 1;
+/* Notes a signal that the script has all its time to answer. */
+static void begin_pursuit(void) {
+    pursued = 1;
     ends_at = 0;
-    ticks = 0;
     grace = armed ? TYPED_GRACE : GRACE;
     look = LOOK;
+}
+
+static void set_hook(void) {
+    patience = 1;
+    ticks = 0;
     lua_sethook(state, stop_script, LUA_MASKCOUNT, 1);
     if (armed) raise(SIGPROF);
     set_timer(SILENCE);
@@ -156,8 +175,8 @@ static void on_signal(int number) {
     counted_at = now;
     busy_before = milliseconds_of(CLOCK_THREAD_CPUTIME_ID);
     unanswered++;
-    if (held) return;
-    set_hook();
+    begin_pursuit();
+    if (!held) set_hook();
 }
 
 /* Whether this is code that LuaJIT has compiled, which lies in no file, LuaJIT's own or a
@@ -246,11 +265,31 @@ static int home_stop_anywhere(lua_State *L) {
     return 0;
 }
 
-static void leave_alone(lua_State *L) {
+static void remove_hook(lua_State *L) {
     patience = 0;
     stop_timer();
     lua_sethook(L, NULL, 0, 0);
     luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_ON);
+    slowed = 0;
+}
+
+static void leave_alone(lua_State *L) {
+    pursued = 0;
+    remove_hook(L);
+}
+
+/* After C that calls Lua back. A script that calls such C over and over has its time but once. One
+ * whose time has passed in C gets to ask, for less each time. */
+static void go_on_pursuing(lua_State *L) {
+    int64_t now = milliseconds();
+    set_hook();
+    if (!ends_at) {
+        begin_grace(now);
+    } else if (now >= ends_at) {
+        if (grace == 0) raise_interrupt(L);
+        ends_at = now + grace / 3;
+        grace /= 8;
+    }
 }
 
 static void on_waking(int number) {
@@ -265,13 +304,13 @@ static void watch_waking(int on) {
 }
 
 /* home.hold(on): until it is off a signal is only noted. For calls of C code that calls Lua back:
- * an error of the hook must not fly through that. Returns what it was. */
+ * an error of the hook must not fly through that. Turning it off may raise. Returns what it was. */
 static int home_hold(lua_State *L) {
     int before = held;
     held = lua_toboolean(L, 1);
     watch_waking(held);
-    if (held && interrupted) leave_alone(L);
-    if (!held && interrupted) set_hook();
+    if (pursued && held) remove_hook(L);
+    if (pursued && !held) go_on_pursuing(L);
     lua_pushboolean(L, before);
     return 1;
 }

@@ -4,6 +4,7 @@
 local bit = require 'bit'
 local ffi = require 'ffi'
 local posix = require 'bindings.posix'
+local read = require 'bindings.read'
 
 ffi.cdef [[
     struct mare_timespec { long seconds, nanoseconds; };
@@ -71,6 +72,16 @@ end
 -- The number of the process that started this one; it changes when that one ends.
 function M.parent()
     return C.getppid()
+end
+
+-- Whether a process, by its number, started this one, or one that did, and still runs.
+function M.descends_from(process)
+    local one = C.getppid()
+    while one and one ~= process do
+        local status = read(('/proc/%d/stat'):format(one))
+        one = status and tonumber(status:match '^.*%) %a (%d+)')
+    end
+    return one ~= nil
 end
 
 -- Ends this process at once, with nothing released: where a library may wait for ever in that.

@@ -18,6 +18,14 @@ describe('Ctrl-C at a random moment', function()
         end
     end)
 
+    it('stops a loop of calls that it waits for', function()
+        local code = "local home, system = require 'bindings.home', require 'bindings.system' "
+            .. 'while true do home.hold(true) system.sleep(0.02) home.hold(false) end'
+        local status, said = trial.status_of(("timeout -s INT -k 10 0.3 '%s' -e '%s'"):format(
+            home.launcher, code:gsub("'", '"')))
+        assert.equal(124, status, said)
+    end)
+
     it('stops a loop that is in functions of LuaJIT all the time', function()
         local folder = trial.new_folder()
         trial.spit(folder .. '/loop.lua',

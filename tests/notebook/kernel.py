@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import signal
 import sys
 import tempfile
 import time
@@ -444,7 +445,7 @@ class Faults(Client):
         self.assertEqual('2', self.value('1 + 1'))
 
 
-class Ends(unittest.TestCase):
+class Ends(Client):
     def test_shutdown_while_a_cell_runs(self):
         km, kc = start_new_kernel(kernel_name='mare')
         kc.execute('while true do end')
@@ -456,9 +457,31 @@ class Ends(unittest.TestCase):
         kc.stop_channels()
         km.cleanup_resources()
 
+    def test_the_client_is_killed_while_a_cell_runs(self):
+        """The client is a shell, between it and the kernel is another."""
+        km = KernelManager(kernel_name='mare')
+        km.kernel_spec.argv = [
+            'sh', '-c', 'JPY_PARENT_PID=$$ sh -c \'"$0" jupyter run "$1"; true\' "$0" "$1"; true',
+            *(km.kernel_spec.argv[k] for k in (0, 3))]
+        km.start_kernel()
+        self.addCleanup(km.cleanup_resources)
+        self.kc = km.client()
+        self.kc.start_channels()
+        self.addCleanup(self.kc.stop_channels)
+        self.kc.wait_for_ready()
+        kernel = int(self.value("system = require 'bindings.system' return system.process()"))
+        # The thread of the sockets has its say all the time.
+        self.wait_for(self.kc.execute("while true do print 'runs' notebook.display 'x' "
+                                      'system.sleep(0.02) end'), 'stream')
+        os.kill(km.provisioner.pid, signal.SIGKILL)
+        end = time.time() + PATIENCE
+        while os.path.exists('/proc/%d' % kernel) and time.time() < end:
+            time.sleep(0.05)
+        self.assertFalse(os.path.exists('/proc/%d' % kernel))
+
     def test_start(self):
         best = 1e9
-        for _ in range(3):
+        for _ in range(2):
             began = time.time()
             km = KernelManager(kernel_name='mare')
             km.start_kernel()

@@ -155,8 +155,12 @@ local function run(self, code)
         return presented(self.session:evaluate(code))
     end)
     home.hold(true)
-    together.agree(status, shown)
     self.is_over = self.is_over or is_over
+    local is_agreed, failure = pcall(together.agree, status, shown)
+    if not is_agreed then
+        self.failure = failure
+        error(failure, 0)
+    end
     return status, shown
 end
 
@@ -322,6 +326,7 @@ local function loop(self)
         local word, kind, text = receive(self)
         if not word then return end
         if word == 'request' then serve(self, kind, text) end
+        if self.failure then error(self.failure, 0) end     -- of other ranks, and for good
     end
 end
 
@@ -329,7 +334,7 @@ local function start_thread(connection, pipes)
     local thread = worker.start 'mare.notebook.sockets'
     thread:send(literal.encode { connection = connection, out = pipes.out, err = pipes.err,
         log = pipes.log, info = json.encode(info()),
-        parent = system.setting 'JPY_PARENT_PID' and system.parent() or nil })
+        client = tonumber(system.setting 'JPY_PARENT_PID') })
     return thread
 end
 

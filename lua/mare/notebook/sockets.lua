@@ -24,7 +24,8 @@ local max_bytes = 64 * 2 ^ 20       -- of a message; a longer one is dropped
 local max_part = 2 ^ 30             -- of a part, by ZeroMQ: who sends more is cut off
 local pause = 0.03                  -- seconds between two messages of little output
 local much = 32768                  -- bytes of output that do not wait
-local look = 2                      -- seconds between two looks at the parent
+local look = 2                      -- seconds between two looks whether the client lives
+local again = 70                    -- seconds between two signals; C may go on for 60 after one
 local most_moves = 1000              -- of widgets that are kept
 local most_told = 100                -- messages whose dropping is told of one by one
 local linger = 1000                 -- ms in which the last messages may go out
@@ -289,13 +290,25 @@ end
 
 -- ---- the thread ----
 
-local function look_at_parent(self, now)
-    if not self.parent_process or now < self.look then return end
-    self.look = now + look
-    if system.parent() ~= self.parent_process then
-        self.parent_process = nil
-        finish(self)
+-- Returns whether the client lives, as far as can be known: a function, for Jupyter's number of the
+-- client, or nil where the kernel is to live on without one. What started the kernel may be a
+-- launcher, as mpirun or a script, which the client's end does not end.
+local function watch(client)
+    if not client then return function() return true end end
+    local parent, is_near = system.parent(), system.descends_from(client)
+    local is_late = parent == 1 and not is_near
+    return function()
+        return not is_late and system.parent() == parent
+            and (not is_near or system.descends_from(client))
     end
+end
+
+local function look_at_client(self, now)
+    if now < self.look then return end
+    self.look = now + look
+    if self.client_lives() then return end
+    self.look = now + again
+    finish(self)
 end
 
 -- Returns what to wait for, and for how many milliseconds at most.
@@ -323,7 +336,7 @@ local function serve(self)
         forward_some(self, ready, now)
         local goes_on = listen(self)
         hand_over(self)
-        look_at_parent(self, now)
+        look_at_client(self, now)
     until not goes_on
     forward_all(self)
 end
@@ -353,7 +366,7 @@ return function(channel)
     local given = literal.decode(channel:receive())
     local self = setmetatable({ channel = channel, wire = wire.new(given.connection.key),
         info = given.info, log = given.log, queue = {}, moves = {}, dropped = 0, look = 0,
-        parent_process = given.parent,
+        client_lives = watch(given.client),
         pipes = { { fd = given.out, name = 'stdout', rest = '', next = 0 },
             { fd = given.err, name = 'stderr', rest = '', next = 0 } } }, Thread)
     bind(self, given.connection)

@@ -35,9 +35,12 @@ typedef struct row_source {
     int plane, column, first, has_ends, has_mirrors, next, last;
 } row_source;
 
+#define ROOM_BEYOND 4       /* columns on either side, where ghost cells lie in memory */
+
 MR_FN int column_of(const row_source *s, int l, real *sign) {
-    return within(stand_in(s->column + l, s->across.n, s->across.low, s->across.high, sign),
-        s->across.n);
+    ends x = s->across;
+    return within(stand_in(s->column + l, x.n, x.low, x.high, sign),
+        x.low == KIND_KEEP ? -ROOM_BEYOND : 0, x.n - 1 + (x.high == KIND_KEEP ? ROOM_BEYOND : 0));
 }
 
 /* The multiple that the first of columns side by side is of, of which no more is known. */

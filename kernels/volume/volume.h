@@ -1,23 +1,27 @@
 /* volume.h - a part of a grid of three dimensions: slices of `plane` elements a field, the fields
  * of a slice one behind the other; four slices on either side are room for those of other parts.
- * Where the domain ends is decided as cells are loaded: there are no ghost cells. */
+ * Where the domain ends is decided as cells are loaded: there are no ghost cells but where a
+ * function of the script gives them (beyond.krn). These lie beside the others. */
 
-/* What a launch goes over. nz: of the part, whose first slice is `first` of `slices` of the domain,
- * which begins at x, y, z; kinds: of the six sides, KIND_COPY where the domain goes around and, low
- * and high, KIND_KEEP where slices of another part lie; has_mirrors: whether one is KIND_MIRROR;
+/* What a launch goes over. nz: of the part, whose first slice is `first` of `slices` of the domain
+ * (0 if that does not go around), which begins at x, y, z. origin: of cell (0, 0) in a field of a
+ * slice. kinds: of the six sides, KIND_COPY where the domain goes around, KIND_KEEP where ghost
+ * cells lie or, low and high, slices of another part; has_mirrors: whether one is KIND_MIRROR;
  * has_ends: whether columns that a work-item loads may not lie side by side, or be stored in part;
  * along: rows or slices of a strip; slot: the place of the first group's rate among the maxima;
- * sweeps: 1, 2 or 3 along z: of the first step of a pair, of the second, or of both. */
+ * sweeps: 1, 2 or 3 along z: of the first step of a pair, of the second, or of both; columns_,
+ * rows_ and slices_beyond: ghost cells that it goes over on either side. */
 typedef struct volume {
-    int nx, ny, nz, stride, plane, first, slices;
+    int nx, ny, nz, stride, plane, origin, first, slices;
     real x, y, z, dx, dy, dz, inv_dx, inv_dy, inv_dz;
     int west, east, south, north, low, high, has_ends, has_mirrors, along, slot, sweeps;
+    int columns_beyond, rows_beyond, slices_beyond;
 } volume;
 
 #define SLICES_BEYOND (2 * REACH)
 
 MR_FN mr_index slice_offset(int k, volume p) {
-    return (mr_index)(k + SLICES_BEYOND) * FIELDS * p.plane;
+    return (mr_index)(k + SLICES_BEYOND) * FIELDS * p.plane + p.origin;
 }
 
 /* The cell that stands for cell k of n, which may lie four beyond an end. Further ones are
@@ -44,7 +48,7 @@ MR_FN spot spot_in_volume(int i, int j, int k, real t, volume p) {
     return at;
 }
 
-MR_FN int within(int k, int n) { return k < 0 ? 0 : k < n ? k : n - 1; }
+MR_FN int within(int k, int low, int high) { return k < low ? low : k < high ? k : high; }
 
 #define MIRROR_BY_(n, t, b) q.n = x * q.n; q.t = y * q.t; q.b = z * q.b;
 MR_FN cell seen_in_mirrors(cell q, real x, real y, real z) {

@@ -13,6 +13,7 @@ local euler_in_space = require 'mare.volume.euler'
 local every = require 'tests.every_scheme'
 local kernels = require 'mare.ordering.kernels'
 local kernels_in_space = require 'mare.volume.kernels'
+local sides_in_space = require 'mare.volume.sides'
 local limits = require 'mare.schemes.choices'
 local mhd = require 'mare.schemes.mhd'
 local multiply = require 'mare.products.multiply'
@@ -144,6 +145,13 @@ end
 
 local function filled(scheme)
     return kernels_in_space.filler(scheme, 'float', function(x, y, z) return x, y, z, x, 1 end)
+end
+
+local function beside(scheme)
+    return sides_in_space.program(scheme, {
+        function(_, x, y, z) return x, y, z, x, 1 end,
+        function(q, x, _, _, t) return q.rho, q.u.z, x, t, q.p end,
+    }, fill({ MARE_REAL = 'float', W = 1, GROUP = 32, TEAM = 32 }, scheme.defines))
 end
 
 -- ---- the ocean: each choice of domain.h once ----
@@ -346,6 +354,7 @@ M.rows = {
     ['products/vector.krn'] = factors,
     ['volume/planes.krn'] = of_gas(), ['volume/columns.krn'] = of_gas(),
     ['volume/rate.krn'] = of_gas(), ['volume/fill.krn'] = of_gas(filled),
+    ['volume/beyond.krn'] = of_gas(beside),
     ['mandelbrot/escape.krn'] = escape,
     ['mandelbrot/perturbation.krn'] = perturbation,
 }

@@ -94,6 +94,19 @@ describe('a volume', function()
         waves { boundaries = 'outflow' }
     end)
 
+    it('has sides that are functions of the script', function()
+        local function side(q, x, y, z, t, p)
+            return q.p + x * z - p.density * t, q.v.z, 0.1 * y, -q.v.x
+        end
+        local whole = waves { boundaries = side }
+        assert.is_true(same(whole, (waves { boundaries = side, slabs = 3, steps = { 1, 2, 2 } })))
+        local some = { west = 'periodic', east = 'periodic', south = side, north = 'outflow',
+            low = 'periodic', high = 'periodic' }
+        local part = waves { boundaries = some }
+        assert.is_true(same(part, (waves { boundaries = some, slabs = 2 })))
+        assert.is_false(same(whole, part))
+    end)
+
     it('has its state after steps that nobody has read', function()
         local function make()
             local sim = mare.volume.simulation { scheme = scheme, boundaries = 'periodic',
@@ -185,6 +198,7 @@ describe('a volume', function()
         refuse({ scheme = mare.euler {} }, 'dimensions = 3')
         refuse({ boundaries = { west = 'fixed' } }, 'boundary west = fixed')
         refuse({ boundaries = 'open' }, 'boundary west = open')
+        refuse({ boundaries = function(q) return q.p end }, 'boundary west: state: 4 values')
         for _, slabs in ipairs { 3, 0, 1.5 } do
             refuse({ slabs = slabs }, ('slabs = %g: must be a whole number from 1 to 2'):format(
                 slabs))

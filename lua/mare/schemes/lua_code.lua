@@ -348,26 +348,44 @@ local function conserved_code(equation, list)
         call(equation.conserved, 'lua_given', unpack(texts)), equation.symbols)
 end
 
--- Returns the text of cell_at(primitive q, spot at, parameters k), which pointwise.krn wants. f:
--- a function that pointwise.lua describes, of this kind
-function lua_code.cell(equation, what, f, kind)
-    local p = types.record('parameters', parameters_of(equation), nil, 'x', 'y', 'z')
+-- Returns the types of what functions of this kind take, and the texts of what they are given.
+local function taken_by(equation, kind)
     local takes, place = {}, { 'at.x', 'at.y', equation.dimensions == 3 and 'at.z' or nil }
     for n = 1, #place do takes[n] = 'real' end
-    if kind ~= 'place' then
-        takes = { given_record(equation), 'real', unpack(takes) }
-        takes[#takes + 1], place[#place + 1], place[#place + 2] = p, 'at.t', 'k'
+    if kind == 'place' then return takes, place end
+    takes = { given_record(equation), 'real', unpack(takes) }
+    takes[#takes + 1] = types.record('parameters', parameters_of(equation), nil, 'x', 'y', 'z')
+    place[#place + 1], place[#place + 2] = 'at.t', 'k'
+    table.insert(place, 1, 'q')
+    return takes, place
+end
+
+local takes_place = 'primitive q, spot at, parameters k'
+
+-- Returns the text of chosen_at(int which, primitive q, spot at, parameters k), where `which` is
+-- the number of a function of the list: functions that pointwise.lua describes, of this kind.
+function lua_code.cells(equation, what, functions, kind)
+    local takes, place = taken_by(equation, kind)
+    local list, texts, choices = {}, {}, {}
+    for n, f in ipairs(functions) do
+        local name = n == 1 and 'lua_state' or 'lua_state' .. n
+        list[n] = { f = f, name = name, parameters = takes, results = #equation.primitives }
+        texts[n] = wrapper('primitive', 'given_at_' .. n, takes_place,
+            call(f, name, unpack(place)), equation.primitives)
+        choices[n] = n > 1 and ('    if (which == %d) w = given_at_%d(q, at, k);\n'):format(n, n)
+            or '    primitive w = given_at_1(q, at, k);\n'
     end
-    local list = { { f = f, name = 'lua_state', parameters = takes,
-        results = #equation.primitives } }
-    if kind ~= 'place' then table.insert(place, 1, 'q') end
-    local given = call(f, 'lua_state', unpack(place))
     local conserved = conserved_code(equation, list)
     return table.concat { '#include "traverse/types.h"\n', unit.functions(what, list), conserved,
-        wrapper('primitive', 'given_at', 'primitive q, spot at, parameters k', given,
-            equation.primitives),
-        'MR_FN cell cell_at(primitive q, spot at, parameters k) {\n'
-            .. '    return conserved_of(given_at(q, at, k), k);\n}\n' }
+        table.concat(texts), ('MR_FN cell chosen_at(int which, %s) {\n'):format(takes_place),
+        table.concat(choices), '    return conserved_of(w, k);\n}\n' }
+end
+
+-- Returns the text of cell_at(primitive q, spot at, parameters k), which pointwise.krn wants, by
+-- one such function.
+function lua_code.cell(equation, what, f, kind)
+    return lua_code.cells(equation, what, { f }, kind)
+        .. ('MR_FN cell cell_at(%s) {\n    return chosen_at(1, q, at, k);\n}\n'):format(takes_place)
 end
 
 return lua_code

@@ -20,6 +20,7 @@ local grids = require 'mare.volume.grid'
 local loop = require 'mare.run.loop'
 local outputs = require 'mare.volume.outputs'
 local restart = require 'mare.run.restart'
+local sides = require 'mare.volume.sides'
 local simulation = require 'mare.volume.simulation'
 local system = require 'bindings.system'
 
@@ -45,7 +46,7 @@ local function check(desc)
         if desc[name] == nil then errors.argument('volume: %s is missing', name) end
     end
     errors.fields('volume: picture', desc.picture or {}, picture_fields)
-    desc.boundaries = simulation.boundaries(desc.boundaries)
+    desc.boundaries = sides.of(desc.boundaries, simulation.checked(desc.scheme))
     if not desc.grid.slabs then desc.grid = grids.new(desc.grid) end
 end
 

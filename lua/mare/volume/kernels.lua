@@ -5,6 +5,7 @@ local bind = require 'mare.array.bind'
 local boundary = require 'mare.array.boundary'
 local constants = require 'mare.base.constants'
 local lua_code = require 'mare.schemes.lua_code'
+local sides = require 'mare.volume.sides'
 local source = require 'mare.base.source'
 local tables = require 'bindings.tables'
 
@@ -53,21 +54,27 @@ local function shape_of(device, kernel, scheme, precision)
     return found
 end
 
+-- Ghost cells that a launch goes over on either side: none, if not told otherwise.
+local none = { x = 0, y = 0, z = 0 }
+
 -- Returns how a kernel is cut: { shape, along = rows or slices of a strip, groups along x, y and z
--- }. desc: as for bind
-function kernels.cut(desc, kernel, slab)
+-- }. desc: as for bind; ghosts: cells beyond that it goes over, along each axis
+function kernels.cut(desc, kernel, slab, ghosts)
+    ghosts = ghosts or none
     local device, grid = slab.device, desc.grid
     local shape = desc.shapes and desc.shapes[kernel]
         or shape_of(device, kernel, desc.scheme, desc.precision)
     local cut = { W = shape.W, GROUP = shape.GROUP, DEPTH = shape.DEPTH or 0,
         TEAM = source.shuffles(device.info) and shape.TEAM or shape.GROUP }
     local is_columns, length = kernel == 'columns', kernel == 'columns' and slab.nz or grid.ny
-    local groups = { math.ceil(grid.nx / (shape.W * shape.GROUP)), grid.ny, 1 }
+    local groups = { math.ceil((grid.nx + 2 * ghosts.x) / (shape.W * shape.GROUP)),
+        grid.ny + 2 * ghosts.y, 1 }
     if not is_columns then
         -- Columns of the first team west of the domain; see kernels/volume/planes.krn.
         local before = device.info.kind == 'cpu' and 0 or math.max(0, shape.W - reach)
         local strips = math.ceil((grid.nx + before) / (cut.TEAM * shape.W - 2 * reach))
-        groups = { math.ceil(strips * slab.nz * cut.TEAM / shape.GROUP), 1, 1 }
+        local slices = slab.nz + 2 * ghosts.z
+        groups = { math.ceil(strips * slices * cut.TEAM / shape.GROUP), 1, 1 }
     end
     local wanted = device.info.kind == 'gpu' and busy * device.info.compute_units / shape.GROUP or 0
     local along = shape.along
@@ -102,25 +109,21 @@ function kernels.maxima(desc, slab)
     return math.max(first[1] * first[2], planes[1] * planes[2])
 end
 
--- Returns the rule of a side; along z slices of other slabs lie beyond where `has_other`.
-local function rule(boundaries, side, has_other)
-    if has_other then return constants.KIND_KEEP end
-    return boundary.of(boundaries[side]).rule
-end
-
 local function block(desc, slab)
-    local g, sides, mirrors = desc.grid, desc.boundaries, 0
-    for _, kind in pairs(sides) do mirrors = boundary.is_wall(kind) and 1 or mirrors end
-    local is_cut, is_around = desc.count > 1, sides.low == 'periodic'
+    local g, kinds, mirrors = desc.grid, desc.boundaries, 0
+    for _, kind in pairs(kinds) do mirrors = boundary.is_wall(kind) and 1 or mirrors end
+    local is_cut, is_around = desc.count > 1, kinds.low == 'periodic'
+    local function rule(side, has_other) return sides.rule(kinds, side, has_other) end
     return { nx = g.nx, ny = g.ny, nz = slab.nz, stride = slab.stride, plane = slab.plane,
-        first = slab.k0, slices = g.nz, x = g.x[1], y = g.y[1], z = g.z[1], dx = g.dx, dy = g.dy,
+        origin = slab.origin, first = slab.k0, slices = is_around and g.nz or 0, x = g.x[1],
+        y = g.y[1], z = g.z[1], dx = g.dx, dy = g.dy,
         dz = g.dz,
         inv_dx = 1 / g.dx, inv_dy = 1 / g.dy, inv_dz = 1 / g.dz, has_ends = 1,
         has_mirrors = mirrors, sweeps = 0, along = 0,
-        west = rule(sides, 'west'), east = rule(sides, 'east'), south = rule(sides, 'south'),
-        north = rule(sides, 'north'), slot = slab.slot,
-        low = rule(sides, 'low', is_cut and (is_around or slab.k0 > 0)),
-        high = rule(sides, 'high', is_cut and (is_around or slab.k0 + slab.nz < g.nz)) }
+        columns_beyond = 0, rows_beyond = 0, slices_beyond = 0,
+        west = rule 'west', east = rule 'east', south = rule 'south', north = rule 'north',
+        slot = slab.slot, low = rule('low', is_cut and (is_around or slab.k0 > 0)),
+        high = rule('high', is_cut and (is_around or slab.k0 + slab.nz < g.nz)) }
 end
 
 -- Returns the program of volume/fill.krn, or raises what keeps a function from being a kernel.
@@ -192,39 +195,64 @@ local function programs_of(desc, slab, values, cuts)
     return made
 end
 
+-- Returns the ghost cells that the planes of a first step go over, and the columns of a second one:
+-- those that the sweeps after it look at.
+local function ghosts_of(desc, slab, W)
+    local ghosts = sides.ghosts(desc.boundaries)
+    local is_outermost = slab.k0 == 0 or slab.k0 + slab.nz == desc.grid.nz
+    local is_cpu = slab.device.info.kind == 'cpu'
+    return { x = 0, y = 0, z = is_outermost and ghosts.z or 0 },
+        { x = is_cpu and ghosts.x or math.ceil(ghosts.x / W) * W, y = ghosts.y, z = 0 }
+end
+
+-- Binds one kernel, which is cut so. ghosts: those that it goes over
+local function bind_sweep(program, kernel, cut, values, ghosts)
+    local group, n = cut.shape.GROUP, cut.groups
+    return bind(program:kernel(kernel), tables.merged(values, { along = cut.along,
+        columns_beyond = ghosts.x, rows_beyond = ghosts.y, slices_beyond = ghosts.z }),
+        { group = { group, 1, 1 }, global = { n[1] * group, n[2], n[3] } })
+end
+
+-- Binds the sweeps of a slab: see bind.
+local function bind_sweeps(desc, slab, values, programs, cuts)
+    local before, after = ghosts_of(desc, slab, cuts.columns.shape.W)
+    local own = { columns = {},
+        first = bind_sweep(programs.planes, 'planes_first',
+            kernels.cut(desc, 'planes', slab, before), values, before),
+        second = bind_sweep(programs.planes, 'planes_last', cuts.planes, values, none) }
+    for name, mask in pairs(sweeps) do
+        values.sweeps = mask
+        local ghosts = name == 'second' and after or none
+        if mask <= 2 or desc.steps == 2 then
+            own.columns[name] = bind_sweep(programs.columns, 'columns',
+                kernels.cut(desc, 'columns', slab, ghosts), values, ghosts)
+        end
+    end
+    return own
+end
+
 -- Binds the launches of a slab: those from one of its buffers to the other, and back. Each is {
--- first, second = the planes of the first and of the second step of a pair, columns = { first,
--- second, both = those of the first, of the second and, where the domain goes around along z, of
--- both }, measure = what writes the maxima of the former buffer as it is }. desc: { scheme, grid,
--- boundaries, precision, maths, count = of slabs, maxima, clock, shapes = by kernel, if not those
--- of this module }
+-- beyond = those that fill ghost cells of the former, first, second = the planes of the first and
+-- of the second step of a pair, columns = { first, second, both = those of the first, of the second
+-- and, if desc.steps is 2, of both }, measure = what writes the maxima of the former buffer as it
+-- is }. desc: { scheme, grid, boundaries = of sides.of, precision, maths, count = of slabs, maxima,
+-- clock, shapes = by kernel, if not those of this module }
 function kernels.bind(desc, slab)
-    local scheme, made = desc.scheme, { { columns = {} }, { columns = {} } }
+    local scheme, made = desc.scheme, {}
     local values = tables.merged(scheme.equation:values(scheme.numbers), block(desc, slab),
         { clock = desc.clock, maxima = desc.maxima })
     local cuts = { planes = kernels.cut(desc, 'planes', slab),
         columns = kernels.cut(desc, 'columns', slab) }
     local programs = programs_of(desc, slab, values, cuts)
+    local groups = rate_groups(desc.grid, slab)
     for way, ends in ipairs { { slab.state, slab.scratch }, { slab.scratch, slab.state } } do
-        local own = made[way]
         values.src, values.dst = ends[1], ends[2]
-        local function launch(of, kernel)
-            local cut = cuts[of]
-            local group, n = cut.shape.GROUP, cut.groups
-            values.along = cut.along
-            return bind(programs[of]:kernel(kernel), values, { group = { group, 1, 1 },
-                global = { n[1] * group, n[2], n[3] } })
-        end
-        own.first, own.second = launch('planes', 'planes_first'), launch('planes', 'planes_last')
-        for name, mask in pairs(sweeps) do
-            values.sweeps = mask
-            if mask <= 2 or desc.steps == 2 then
-                own.columns[name] = launch('columns', 'columns')
-            end
-        end
-        local groups = rate_groups(desc.grid, slab)
+        local own = bind_sweeps(desc, slab, values, programs, cuts)
+        own.beyond = sides.bind(desc, slab, ends[1], values,
+            defines_of(scheme, desc.precision, rate_shape))
         own.measure = bind(programs.rate:kernel 'volume_rate', values, {
             group = { rate_group, 1 }, global = { groups[1] * rate_group, groups[2] } })
+        made[way] = own
     end
     return made
 end
@@ -233,7 +261,9 @@ end
 function kernels.release(launches)
     for _, way in ipairs(launches) do
         for _, name in ipairs { 'first', 'second', 'measure' } do way[name]:release() end
-        for _, launch in pairs(way.columns) do launch:release() end
+        for _, list in ipairs { way.columns, way.beyond } do
+            for _, launch in pairs(list) do launch:release() end
+        end
     end
 end
 

@@ -4,6 +4,7 @@
 local checkpoint = require 'mare.files.checkpoint'
 local devices = require 'bindings.device'
 local errors = require 'bindings.errors'
+local exchange = require 'mare.array.exchange'
 local film = require 'mare.draw.film'
 local files = require 'bindings.files'
 local functions = require 'mare.schemes.functions'
@@ -48,7 +49,9 @@ local function open_file(desc, sim)
     for _, option in ipairs(o.metadata and o:metadata() or {}) do
         values[option.name] = option.value
     end
-    for side, kind in pairs(desc.boundaries) do attributes['boundary_' .. side] = kind end
+    for side, text in pairs(exchange.describe(desc.boundaries)) do
+        attributes['boundary_' .. side] = text
+    end
     local units, script = desc.scheme.units or {}, options.script or {}
     return netcdf.writer { path = o.out, grid = desc.grid, variables = described(desc),
         title = desc.title, source = 'Mare ' .. devices.full_version, options = values,

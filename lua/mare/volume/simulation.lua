@@ -7,9 +7,10 @@
 -- Steps are queued, and waited for by what needs to know where they ended: read(), the next step()
 -- and all that looks at the state. dt follows from the state on the device. Steps come in pairs:
 -- the first sweeps along x, y and z, the second along z, y and x, with the same dt unless the
--- target is near. Where the domain goes around along z both sweeps along it are one pass, after
--- which the state lies in the other buffer. The bits of a run depend neither on how its steps were
--- queued nor on how many slabs there are. run/loop.lua takes it as it takes one on a plane.
+-- target is near. Where the domain goes around along z, and no side is a function, both sweeps
+-- along it are one pass, after which the state lies in the other buffer. The bits of a run depend
+-- neither on how its steps were queued nor on how many slabs there are. run/loop.lua takes it as it
+-- takes one on a plane.
 
 local clocks = require 'mare.array.clocks'
 local devices = require 'mare.array.devices'
@@ -20,6 +21,7 @@ local kernels = require 'mare.volume.kernels'
 local memory = require 'bindings.memory'
 local options = require 'mare.base.options'
 local plans = require 'mare.links.plans'
+local sides = require 'mare.volume.sides'
 local slabs = require 'mare.volume.slabs'
 local tables = require 'bindings.tables'
 local variables = require 'mare.volume.variables'
@@ -29,46 +31,14 @@ local simulation = {}
 local Simulation = {}
 Simulation.__index = Simulation
 
-simulation.sides = { 'west', 'east', 'south', 'north', 'low', 'high' }
-
 local allowed = { grid = 'table', scheme = 'table', boundaries = 'any', initial = 'function',
     options = 'table', devices = 'table', slabs = 'number', shapes = 'table', restart = 'table' }
-
-local is_kind = { periodic = true, reflective = true, outflow = true }
-
--- Returns the kind of each side. given: one for all, or a table of all six
-function simulation.boundaries(given)
-    local kinds = {}
-    for k, side in ipairs(simulation.sides) do
-        local kind = given
-        if type(given) == 'table' then kind = given[side] end
-        if not is_kind[kind] then
-            errors.argument("volume: boundary %s = %s (there are: %s)", side, tostring(kind),
-                tables.names(is_kind))
-        end
-        kinds[side] = kind
-        local other = k % 2 == 0 and kinds[simulation.sides[k - 1]]
-        if other and (other == 'periodic') ~= (kind == 'periodic') then
-            errors.argument('volume: boundary %s is periodic, the opposite side is not',
-                other == 'periodic' and simulation.sides[k - 1] or side)
-        end
-    end
-    if type(given) == 'table' then
-        for side in pairs(given) do
-            if not kinds[side] then
-                errors.argument('volume: boundary %s: there is no such side (there are: %s)',
-                    tostring(side), table.concat(simulation.sides, ', '))
-            end
-        end
-    end
-    return kinds
-end
 
 -- Returns what kernels are bound to in a slab.
 local function work_of(self, slab)
     return { scheme = self.scheme, grid = self.grid, boundaries = self.boundaries,
         precision = self.precision, maths = self.maths, count = #self.fields.list,
-        steps = self.is_around and 2 or 1, shapes = self.shapes,
+        steps = self.has_pairs and 2 or 1, shapes = self.shapes,
         maxima = self.maxima and self.maxima:on(slab), clock = slab.clock }
 end
 
@@ -99,8 +69,16 @@ for _, name in ipairs { 'first', 'second', 'both' } do
     columns[name] = function(launches) return launches.columns[name] end
 end
 
+-- Queues what fills ghost cells.
+local function queue_beyond(self, at)
+    for _, launches in ipairs(self.launches) do
+        for _, launch in ipairs(launches[at].beyond) do launch:run() end
+    end
+end
+
 -- Queues the first or the second step of a pair, which leaves the state where it is.
 local function queue_first(self, at)
+    queue_beyond(self, at)
     at = run(self, at, planes.first)
     self.fields:exchange(at)
     run(self, at, columns.first)
@@ -108,6 +86,7 @@ local function queue_first(self, at)
 end
 
 local function queue_second(self, at)
+    queue_beyond(self, at)
     self.fields:exchange(at)
     run(self, run(self, at, columns.second), planes.second)
     self.clocks:tick()
@@ -116,7 +95,7 @@ end
 -- Queues both. Returns where the state is then. What was the largest rate before the first step
 -- stands for the second as well.
 local function queue_pair(self, at)
-    if not self.is_around then
+    if not self.has_pairs then
         queue_first(self, at)
         queue_second(self, at)
         return at
@@ -148,43 +127,47 @@ local function make_steps(self)
     end
 end
 
--- Raises unless the scheme is one in space.
-local function check_scheme(scheme)
+-- Returns a scheme, which must be one in space.
+function simulation.checked(scheme)
     if type(scheme) ~= 'table' or scheme.dimensions ~= 3 then
         errors.argument 'volume: scheme: one of mare.equations with dimensions = 3 is wanted'
     elseif scheme.stages then
         errors.usage('volume: scheme %s: in three dimensions it must be muscl_hancock',
             scheme.scheme)
     end
+    return scheme
 end
 
 -- Makes a simulation. desc: { grid = of mare.volume.grid or what that takes, scheme = of
--- mare.equations { dimensions = 3, ... }, boundaries = 'periodic', 'reflective' or 'outflow', or a
--- table of these by west, east, south, north, low, high; initial = function(x, y, z) -> what the
--- scheme's initial state consists of, at cell centres; devices = open ones or their names; slabs =
--- how many (one for each device); options = { device, precision, maths, cfl, dt }, restart = {
--- state = what save() gave, t, steps, rate }, to go on from there }
+-- mare.equations { dimensions = 3, ... }, boundaries = 'periodic', 'reflective', 'outflow' or a
+-- function(q, x, y, z, t, p) of sides.lua, or a table of these by west, east, south, north, low,
+-- high; initial = function(x, y, z) -> what the scheme's initial state consists of, at cell
+-- centres; devices = open ones or their names; slabs = how many (one for each device); options = {
+-- device, precision, maths, cfl, dt }, restart = { state = what save() gave, t, steps, rate }, to
+-- go on from there }
 function simulation.new(desc)
     errors.fields('volume', desc, allowed)
     for _, name in ipairs { 'grid', 'scheme', 'boundaries', 'initial' } do
         if desc[name] == nil then errors.argument('volume: %s is missing', name) end
     end
     if here.size > 1 then errors.argument 'volume: it runs on one rank, not on several' end
-    check_scheme(desc.scheme)
+    simulation.checked(desc.scheme)
     local o = desc.options or {}
     local self = setmetatable({
         grid = desc.grid.slabs and desc.grid or grids.new(desc.grid), scheme = desc.scheme,
-        boundaries = simulation.boundaries(desc.boundaries), shapes = desc.shapes,
+        boundaries = sides.of(desc.boundaries, desc.scheme), shapes = desc.shapes,
         precision = options.value(o, 'precision'), maths = options.value(o, 'maths'),
         cfl = options.value(o, 'cfl'), dt = options.value(o, 'dt'), now = {}, version = 0,
         devices = devices.open(desc.devices or o.device),
     }, Simulation)
-    self.is_around = self.boundaries.low == 'periodic'
-    self.has_pairs = self.is_around     -- run/loop.lua asks for whole ones
+    -- Ghost cells are due between two steps. run/loop.lua asks for whole pairs.
+    self.has_pairs = self.boundaries.low == 'periodic'
+        and not sides.has_functions(self.boundaries)
     for _, device in ipairs(self.devices) do devices.check_kind(device, 'a volume') end
     self.fields = slabs.new { grid = self.grid, names = self.scheme.fields,
         precision = self.precision, count = desc.slabs or #self.devices, devices = self.devices,
-        is_around = self.is_around }
+        is_around = self.boundaries.low == 'periodic',
+        ghosts = sides.ghosts(self.boundaries) }
     make_clocks(self)
     make_steps(self)
     if desc.restart then self:load(desc.restart) else self:set(desc.initial) end
@@ -324,7 +307,7 @@ function Simulation:step(n)
     self.plans[at].pairs:run(math.floor(pairs_ / 2))
     if pairs_ % 2 == 1 then
         self.plans[at].pair:run(1)
-        at = self.is_around and other[at] or at
+        at = self.has_pairs and other[at] or at
     end
     if (n - lead) % 2 == 1 then self.plans[at].first:run(1) end
     self.queued = { before = self.now.steps + lead, pairs = pairs_ }
@@ -333,7 +316,7 @@ end
 -- Waits, and returns { t, dt (of the next step), steps, failed }; always the same table.
 function Simulation:read()
     local now, queued = self.clocks:read(self.now), self.queued
-    if queued and self.is_around then
+    if queued and self.has_pairs then
         local taken = math.min(queued.pairs, math.floor((now.steps - queued.before) / 2))
         if taken % 2 == 1 then self.fields.at = other[self.fields.at] end
     end

@@ -1,7 +1,8 @@
 -- The state of a volume: slabs of slices along z, each on its device with two buffers, of which
 -- number `at` has it between steps, and the other one what the first sweeps of a step leave. A
 -- slice has its fields one behind the other, each of ny rows of `stride` elements, and four slices
--- on either side of a slab are room for those of other slabs (kernels/volume/volume.h).
+-- on either side of a slab are room for those of other slabs (kernels/volume/volume.h). Where
+-- functions give what lies beyond sides along x or y, a field has room for ghost cells around it.
 
 local constants = require 'mare.base.constants'
 local crossing = require 'mare.links.crossing'
@@ -23,10 +24,13 @@ local beyond = 256                  -- elements behind all, which work-items rea
 -- Whether the slab lies on this device.
 function Slab:is_on(device) return rawequal(self.device, device) end
 
--- Returns the first element of a field of slice k of the slab.
-function Slab:offset(field, k)
+-- Returns the first element of a field of slice k of the slab, ghost cells included.
+function Slab:start(field, k)
     return ((k + beyond_slab) * self.fields + field) * self.plane
 end
+
+-- Returns that of its cell (0, 0).
+function Slab:offset(field, k) return self:start(field, k) + self.origin end
 
 local buffers = { 'state', 'scratch' }
 
@@ -41,9 +45,11 @@ local function refuse_size(self, own, device, bytes)
 end
 
 local function new_slab(self, own, device)
-    local stride = math.ceil(self.grid.nx / alignment) * alignment
+    local ghosts, before = self.ghosts, self.ghosts.x > 0 and alignment or 0
+    local stride = math.ceil((before + self.grid.nx + ghosts.x) / alignment) * alignment
     local slab = setmetatable({ device = device, k0 = own.k0, nz = own.nz, fields = #self.names,
-        stride = stride, plane = stride * self.grid.ny }, Slab)
+        stride = stride, plane = stride * (self.grid.ny + 2 * ghosts.y),
+        origin = ghosts.y * stride + before }, Slab)
     local count = (own.nz + 2 * beyond_slab) * slab.fields * slab.plane + beyond
     local bytes = count * self.element
     if bytes > device.info.max_buffer then refuse_size(self, own, device, bytes) end
@@ -60,19 +66,20 @@ local function new_copies(self, to, from, is_above)
     local slices = beyond_slab * to.fields * to.plane
     for k, name in ipairs(buffers) do
         table.insert(self.copies[k], crossing.new(to[name], from[name], 'copy', {
-            offset = to:offset(0, is_above and -beyond_slab or to.nz),
-            src_offset = from:offset(0, is_above and from.nz - beyond_slab or 0),
+            offset = to:start(0, is_above and -beyond_slab or to.nz),
+            src_offset = from:start(0, is_above and from.nz - beyond_slab or 0),
             count = slices }))
     end
 end
 
 -- Allocates. desc: { grid, names = of the fields, precision, count = of slabs, devices, is_around =
--- whether the domain goes around along z }. Slabs go to the devices in turn.
+-- whether the domain goes around along z, ghosts = of sides.ghosts }. Slabs go to the devices in
+-- turn.
 function slabs.new(desc)
     local list, used = {}, {}
     local self = setmetatable({ grid = desc.grid, names = desc.names, precision = desc.precision,
-        count = desc.count, element = state.bytes[desc.precision], devices = {}, list = list,
-        states = list, copies = { {}, {} }, at = 1 }, Slabs)
+        ghosts = desc.ghosts, count = desc.count, element = state.bytes[desc.precision],
+        devices = {}, list = list, states = list, copies = { {}, {} }, at = 1 }, Slabs)
     for k, own in ipairs(desc.grid:slabs(desc.count)) do
         local device = desc.devices[(k - 1) % #desc.devices + 1]
         self.list[k] = new_slab(self, own, device)

@@ -28,6 +28,11 @@ local scheme = mare.equations {
         local c = math.sqrt(p.stiffness / p.density)
         return -c, c
     end,
+    variables = { { name = 'energy', long_name = 'energy density of sound',
+        value = function(q, p)
+            return 0.5 * (q.p ^ 2 / p.stiffness + p.density * (q.v_x ^ 2 + q.v_y ^ 2 + q.v_z ^ 2))
+        end } },
+    integrals = { { name = 'total_energy', variable = 'energy', long_name = 'energy of sound' } },
 }
 
 local function pulse(r) return math.exp(-(r / width) ^ 2) end

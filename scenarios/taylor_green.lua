@@ -29,15 +29,16 @@ local function initial(x, y, z)
         -math.cos(x) * math.sin(y) * math.cos(z), 0, p
 end
 
-local around, begun = { 0, 2 * math.pi }, nil
+local around = { 0, 2 * math.pi }
 
 local sim = mare.volume {
     title = 'Taylor-Green vortex', options = o, scheme = scheme, initial = initial,
     grid = { nx = o.nx, ny = o.ny, nz = o.nz, x = around, y = around, z = around },
     boundaries = 'periodic', picture = { variable = 'kinetic' },
-    at = { { 0, function(sim) begun = sim:integral 'kinetic' end } },
+    series = { every = o.t_end },
 }
 
-local left = sim:integral 'kinetic' / begun
+local kinetic = sim.series.kinetic_energy
+local left = kinetic[#kinetic] / kinetic[1]
 if not o.quiet then print(('kinetic energy left: %.4f'):format(left)) end
 return { sim = sim, left = left }

@@ -13,6 +13,7 @@ local euler_in_space = require 'mare.volume.euler'
 local every = require 'tests.every_scheme'
 local kernels = require 'mare.ordering.kernels'
 local kernels_in_space = require 'mare.volume.kernels'
+local samples_in_space = require 'mare.volume.samples'
 local sides_in_space = require 'mare.volume.sides'
 local limits = require 'mare.schemes.choices'
 local mhd = require 'mare.schemes.mhd'
@@ -152,6 +153,14 @@ local function beside(scheme)
         function(_, x, y, z) return x, y, z, x, 1 end,
         function(q, x, _, _, t) return q.rho, q.u.z, x, t, q.p end,
     }, fill({ MARE_REAL = 'float', W = 1, GROUP = 32, TEAM = 32 }, scheme.defines))
+end
+
+local function summed(scheme)
+    local list = {}
+    for _, name in ipairs { 'rho', 'p', 'kinetic' } do
+        list[#list + 1] = samples_in_space.find(scheme, name)
+    end
+    return samples_in_space.program(scheme, list, 'float')
 end
 
 -- ---- the ocean: each choice of domain.h once ----
@@ -355,6 +364,7 @@ M.rows = {
     ['volume/planes.krn'] = of_gas(), ['volume/columns.krn'] = of_gas(),
     ['volume/rate.krn'] = of_gas(), ['volume/fill.krn'] = of_gas(filled),
     ['volume/beyond.krn'] = of_gas(beside),
+    ['volume/sums.krn'] = of_gas(summed),
     ['mandelbrot/escape.krn'] = escape,
     ['mandelbrot/perturbation.krn'] = perturbation,
 }

@@ -169,22 +169,35 @@ describe('a volume', function()
         end))
     end)
 
-    it('goes on from a checkpoint with the same bits', function()
+    it('goes on from a checkpoint with the same bits, and continues its series', function()
         local saved, out = folder .. '/volume.ck', folder .. '/volume_on.nc'
-        local whole = run(cube(12)).sim
+        local series = folder .. '/volume_series.nc'
         local function go(changes)
-            return run(require 'bindings.tables'.merged(cube(12), { checkpoint = saved }, changes))
+            return run(require 'bindings.tables'.merged(cube(12), { series_every = 0.05,
+                gauges = '0.3,0,-0.2' }, changes)).sim
         end
-        go { steps = 3 }
-        local on = go { restart = saved, slabs = 2, out = out }.sim
+        local whole = go { series = series }
+        go { steps = 3, checkpoint = saved, series = series }
+        local on = go { restart = saved, slabs = 2, out = out, series = series }
         local a, b, k = whole:field 'p', on:field 'p', 0
         while k < 12 ^ 3 and a[k] == b[k] do k = k + 1 end
         assert.equal(12 ^ 3, k)
         assert.equal(whole.now.t, on.now.t)
-        fails(function() go { restart = saved, out = out } end, nil, 'is of the run before')
+        assert.same(whole.series, on.series)
+        local energy, gauge = whole.series.total_energy, whole.series.gauges['1']
+        local sum, g = whole:integral 'energy', whole.grid
+        assert.is_true(math.abs(energy[#energy] / sum - 1) < 1e-12 and #energy > 3)
+        assert.equal(a[g:cell('x', 0.3) + 12 * (g:cell('y', 0) + 12 * g:cell('z', -0.2))],
+            gauge.p[#energy])
+        assert.equal(g:centre('z', g:cell('z', -0.2)), gauge.z)
+        local file = netcdf.open(series)
+        assert.equal(energy[2], file:get('total_energy', { 1 }, { 1 })[0])
+        file:close()
+        fails(function() go { restart = saved, out = out, series = series } end, nil,
+            'is of the run before')
         fails(function() run { nx = 12, ny = 12, nz = 13, image = 'none', restart = saved } end,
             nil, 'nz = 12 then, 13 now')
-        assert.is_true(os.remove(saved) and os.remove(out))
+        for _, path in ipairs { saved, out, series } do assert.is_true(os.remove(path)) end
         os.remove(saved .. '.1')
     end)
 

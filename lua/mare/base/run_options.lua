@@ -66,7 +66,8 @@ local simulation = {
       help = 'time between records of the series; steps end exactly there' },
     { name = 'series-steps', type = 'integer', range = { 1 },
       help = 'steps between records of the series' },
-    { name = 'gauges', type = 'string', help = "places of gauges: NAME:X,Y;X,Y;..." },
+    { name = 'gauges', type = 'string',
+      help = 'places of gauges: NAME:X,Y;X,Y;..., in three dimensions X,Y,Z' },
     { name = 'checkpoint', type = 'path', writes = true, rerun = 'dropped', keeps_bits = true,
       help = 'file to continue from; also written at the end: if no output is due then, before the '
       .. 'steps that are shortened to end there, so that a longer run keeps its bits' },

@@ -11,6 +11,7 @@ local series = {}
 -- variable, and its unit.
 series.positions = {
     cartesian = { { 'x', 'x' }, { 'y', 'y' } },
+    space = { { 'x', 'x' }, { 'y', 'y' }, { 'z', 'z' } },
     ['longitude-latitude'] = { { 'x', 'longitude', 'degrees_east' },
         { 'y', 'latitude', 'degrees_north' } },
 }
@@ -18,7 +19,7 @@ series.positions = {
 local define = output.define
 
 local function axes_of(spec)
-    return series.positions[spec.grid.coordinates or 'cartesian']
+    return series.positions[spec.grid.nz and 'space' or spec.grid.coordinates or 'cartesian']
 end
 
 local function define_gauges(file, spec, what, time)

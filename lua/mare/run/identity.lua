@@ -2,7 +2,7 @@
 -- as they stand in the checkpoint, and the same for people to read.
 
 local exchange = require 'mare.array.exchange'
-local functions = require 'mare.schemes.functions'
+local functions = require 'mare.run.functions'
 local literal = require 'mare.base.literal'
 local record = require 'mare.translate.record'
 local options = require 'mare.base.options'

@@ -22,63 +22,90 @@ Series.__index = Series
 
 -- ---- what to sample ----
 
--- "harbour:0.5,0.25;0.7,0.1" -> gauges, unnamed ones with their number as name
-local function parse(text)
-    local list = {}
-    for entry in text:gmatch '[^;]+' do
-        local name, x, y = entry:match '^%s*([^:,]-):?([^:,]+),([^:,]+)$'
-        x, y = tonumber(x), tonumber(y)
-        if not (x and y) then
-            errors.usage("option --gauges: '%s' (allowed: NAME:X,Y;X,Y;...)", text)
-        end
-        list[#list + 1] = { name = name ~= '' and name or tostring(#list + 1), x = x, y = y }
-    end
-    if not list[1] then
-        errors.usage("option --gauges: '%s' (allowed: NAME:X,Y;X,Y;...)", text)
-    end
-    return list
+-- What a series takes of a simulation on a plane; volume/samples.lua has the same in space.
+local plane = { axes = { 'x', 'y' }, find = variables.find, sums = integrals.new }
+
+-- Returns the cell that holds a place, and the centre of that.
+function plane.locate(grid, at)
+    local i, j = grid:cell(at.x, at.y)
+    return { i = i, j = j, x = grid:x_centre(i), y = grid:y_centre(j) }
 end
 
--- Returns the gauges that a script lists, or that are the rows of an array of the shape { n, 2 }.
-local function gauges_of(given)
+function plane.points(sim, names, gauges)
+    local points = {}
+    for k, gauge in ipairs(gauges) do points[k] = { gauge.i, gauge.j } end
+    return snapshot.new(sim, { variables = names, points = points, everywhere = true })
+end
+
+-- "harbour:0.5,0.25;0.7,0.1" -> gauges, unnamed ones with their number as name
+local function parse(text, axes)
+    local list, names = {}, table.concat(axes, ','):upper()
+    local function refuse()
+        errors.usage("option --gauges: '%s' (allowed: NAME:%s;%s;...)", text, names, names)
+    end
+    for entry in text:gmatch '[^;]+' do
+        local name, numbers = entry:match '^%s*([^:,]-):?([^:]+)$'
+        local gauge, count = { name = name ~= '' and name or tostring(#list + 1) }, 0
+        for word in (numbers or ''):gmatch '[^,]+' do
+            count = count + 1
+            gauge[axes[count] or 'beyond'] = tonumber(word) or refuse()
+        end
+        if count ~= #axes then refuse() end
+        list[#list + 1] = gauge
+    end
+    return list[1] and list or refuse()
+end
+
+-- Returns the gauges that a script lists, or that are the rows of an array.
+local function gauges_of(given, axes)
     if not ndarray.is(given) then return errors.wanted('gauges', 'table', given or {}) end
     local shape, list = given.shape, {}
-    if #shape ~= 2 or shape[2] ~= 2 or given.type:find 'complex' then
-        errors.argument('gauges: the array is %s %s: x and y of each, { n, 2 }, are wanted',
-            given.type, tostring(shape))
+    if #shape ~= 2 or shape[2] ~= #axes or given.type:find 'complex' then
+        errors.argument('gauges: the array is %s %s: %s of each, { n, %d }, are wanted',
+            given.type, tostring(shape), table.concat(axes, ' and '), #axes)
     end
-    for k, row in ipairs(given:double():totable()) do list[k] = { x = row[1], y = row[2] } end
+    for k, row in ipairs(given:double():totable()) do
+        list[k] = { x = row[1], y = row[2], z = row[3] }
+    end
     return list
 end
 
-local gauge_fields = { name = 'string', x = 'number', y = 'number' }
+-- Refuses a gauge that lies not within the grid.
+local function check_place(grid, axes, name, gauge)
+    local places, ranges, is_within = {}, {}, true
+    for k, axis in ipairs(axes) do
+        local at, range = gauge[axis] or 0 / 0, grid[axis]
+        is_within = is_within and at >= range[1] and at <= range[2]
+        places[k], ranges[k] = ('%g'):format(at), ('%g to %g'):format(range[1], range[2])
+    end
+    if is_within then return end
+    errors.argument("gauge '%s' at (%s), must be within %s", name, table.concat(places, ', '),
+        table.concat(ranges, ', '))
+end
 
 -- Returns the cell of each gauge, and where that has its centre.
-local function place(grid, list)
-    local placed, taken = {}, {}
+local function place(grid, list, space)
+    local placed, taken, fields = {}, {}, { name = 'string' }
+    for _, axis in ipairs(space.axes) do fields[axis] = 'number' end
     for k, gauge in ipairs(list) do
-        errors.fields('gauge ' .. k, gauge, gauge_fields)
-        local name, x, y = gauge.name or tostring(k), gauge.x or 0 / 0, gauge.y or 0 / 0
+        errors.fields('gauge ' .. k, gauge, fields)
+        local name = gauge.name or tostring(k)
         if taken[name] then errors.argument("gauges: two are called '%s'", name) end
-        if not (x >= grid.x[1] and x <= grid.x[2] and y >= grid.y[1] and y <= grid.y[2]) then
-            errors.argument("gauge '%s' at (%g, %g), must be within %g to %g, %g to %g", name, x, y,
-                grid.x[1], grid.x[2], grid.y[1], grid.y[2])
-        end
-        local i, j = grid:cell(x, y)
-        taken[name] = true
-        placed[k] = { name = name, i = i, j = j, x = grid:x_centre(i), y = grid:y_centre(j) }
+        check_place(grid, space.axes, name, gauge)
+        taken[name], placed[k] = true, space.locate(grid, gauge)
+        placed[k].name = name
     end
     return placed
 end
 
 -- Returns the variables at gauges: those listed, or the unknowns and what --variables adds.
-local function variables_of(desc, listed)
+local function variables_of(desc, listed, find)
     local names, list, seen = {}, {}, {}
     for _, name in ipairs(listed or desc.scheme.fields) do names[#names + 1] = name end
     local more = not listed and desc.options.variables or ''
     for name in more:gmatch '[^,%s]+' do names[#names + 1] = name end
     for _, name in ipairs(names) do
-        if not seen[name] then list[#list + 1] = variables.find(desc.scheme, name, 'series: ') end
+        if not seen[name] then list[#list + 1] = find(desc.scheme, name, 'series: ') end
         seen[name] = true
     end
     return list
@@ -89,7 +116,7 @@ local series_fields = {
 }
 
 -- Returns what a script asks for, less what the command line says otherwise; nil where nobody asks.
-local function wanted(desc)
+local function wanted(desc, space)
     local o, script = desc.options, desc.series
     if script then errors.fields('series', script, series_fields) end
     local every, steps = o.series_every, o.series_steps
@@ -100,11 +127,13 @@ local function wanted(desc)
     script = script or {}
     local when = (every or steps) and { every = every, steps = steps } or script
     return {
-        path = o.series or script.path, variables = variables_of(desc, script.variables),
+        path = o.series or script.path,
+        variables = variables_of(desc, script.variables, space.find),
         schedule = schedule.new { t_end = o.t_end, every = when.every, steps = when.steps,
             times = when.times },
-        gauges = o.gauges and errors.option('gauges', place, desc.grid, parse(o.gauges))
-            or place(desc.grid, gauges_of(desc.gauges)),
+        gauges = o.gauges and errors.option('gauges', place, desc.grid,
+                parse(o.gauges, space.axes), space)
+            or place(desc.grid, gauges_of(desc.gauges, space.axes), space),
     }
 end
 
@@ -138,19 +167,38 @@ local function recall(self, earlier)
     end
 end
 
+-- Refuses integrals of what there is not, and those called like a variable at gauges: both would be
+-- one variable of the file.
+local function check_integrals(self, scheme)
+    local taken = self.gauges[1] and tables.set(tables.column(self.variables, 'name')) or {}
+    for _, integral in ipairs(self.integrals) do
+        local name, of = integral.name, integral.variable
+        if of then self.space.find(scheme, of, ("series: integral '%s': "):format(name)) end
+        if taken[name] then
+            errors.usage("series: an integral and a variable at gauges are called '%s'", name)
+        end
+    end
+end
+
 -- Makes the time series of a run. desc: as for run.new, with gauges = { { name =, x =, y = }, ... }
 -- or an array of x and y, and series = { path, every, steps, times, variables = at the gauges },
--- all optional; earlier: what a checkpoint knows. Nil where there is nothing to sample.
-function series.new(desc, earlier)
-    local self = wanted(desc)
+-- all optional; earlier: what a checkpoint knows; space: as `plane` above, if not that. Nil where
+-- there is nothing to sample.
+function series.new(desc, earlier, space)
+    space = space or plane
+    local self = wanted(desc, space)
     if not self then return nil end
+    self.space = space
     if desc.options.series then errors.option('series', files.check, self.path)
     elseif self.path then files.check(self.path) end
     self.integrals = desc.scheme.integrals or {}
+    check_integrals(self, desc.scheme)
     self.rows, self.texts = {}, {}
     local names = { tables.column(self.integrals, 'name'), tables.column(self.variables, 'name'),
         {} }
-    for k, gauge in ipairs(self.gauges) do names[3][k] = { gauge.name, gauge.i, gauge.j } end
+    for k, gauge in ipairs(self.gauges) do
+        names[3][k] = { gauge.name, gauge.i, gauge.j, gauge.k }
+    end
     self.shape = literal.encode(names)
     if earlier then recall(self, earlier) end
     self.earlier = earlier
@@ -161,11 +209,9 @@ end
 
 -- Takes the simulation that is sampled from now on.
 function Series:attach(sim)
-    local points, names = {}, tables.column(self.variables, 'name')
-    for k, gauge in ipairs(self.gauges) do points[k] = { gauge.i, gauge.j } end
-    self.points = points[1] and snapshot.new(sim, { variables = names, points = points,
-        everywhere = true })
-    self.sums = self.integrals[1] and integrals.new(sim, self.integrals)
+    self.points = self.gauges[1] and self.space.points(sim, tables.column(self.variables, 'name'),
+        self.gauges)
+    self.sums = self.integrals[1] and self.space.sums(sim, self.integrals)
     local known = self.sums and self.sums.accounts
     if known and self.earlier and self.earlier.accounts then
         known:load(decode(self.earlier.accounts))
@@ -214,7 +260,7 @@ end
 -- ---- the end ----
 
 -- Returns { time = { ... }, NAME of an integral = { ... }, gauges = { NAME = { x, y, VARIABLE = {
--- ... } } } }: arrays of equal length; x and y: the centre of the cell that a gauge is in.
+-- ... } } } }: arrays of equal length; x, y (and z): the centre of the cell that a gauge is in.
 function Series:arrays()
     fetch(self)
     local all, columns = { time = {}, gauges = {} }, {}
@@ -224,7 +270,7 @@ function Series:arrays()
         columns[#columns + 1] = all[integral.name]
     end
     for _, gauge in ipairs(self.gauges) do
-        all.gauges[gauge.name] = { x = gauge.x, y = gauge.y }
+        all.gauges[gauge.name] = { x = gauge.x, y = gauge.y, z = gauge.z }
     end
     for _, v in ipairs(self.variables) do
         for _, gauge in ipairs(self.gauges) do

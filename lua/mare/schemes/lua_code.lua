@@ -5,6 +5,7 @@
 local errors = require 'bindings.errors'
 local forms = require 'mare.schemes.forms'
 local resolve = require 'mare.parse.resolve'
+local tables = require 'bindings.tables'
 local types = require 'mare.translate.types'
 local unit = require 'mare.translate.unit'
 local zlib = require 'bindings.zlib'
@@ -386,6 +387,31 @@ end
 function lua_code.cell(equation, what, f, kind)
     return lua_code.cells(equation, what, { f }, kind)
         .. ('MR_FN cell cell_at(%s) {\n    return chosen_at(1, q, at, k);\n}\n'):format(takes_place)
+end
+
+-- Returns the text of the struct `values` and of values_of(cell q, parameters k), which
+-- volume/sums.krn wants. list: of volume/variables.lua
+function lua_code.values(equation, what, list)
+    local symbols, functions, lines = {}, {}, {}
+    local names = tables.column(equation.fields, 'name')
+    for k, name in ipairs(names) do symbols[name] = equation.symbols[k] end
+    local q = types.record('cell', names, symbols)
+    local p = types.record('parameters', parameters_of(equation), nil, 'x', 'y', 'z')
+    for n, v in ipairs(list) do
+        local text = v.plane and 'q.' .. equation.symbols[v.plane + 1]
+            or v.result and 'primitive_of(q, k).' .. equation.primitives[v.result]
+        if not text then
+            local name = 'lua_' .. v.name
+            functions[#functions + 1] = { f = v.value, name = name, parameters = { q, p },
+                results = 1 }
+            text = call(v.value, name, 'q', 'k')
+        end
+        lines[n] = ('    v.of[%d] = (double)%s;\n'):format(n - 1, text)
+    end
+    return table.concat { '#include "traverse/types.h"\n', unit.functions(what, functions),
+        ('typedef struct values { double of[%d]; } values;\n'):format(#list),
+        'MR_FN values values_of(cell q, parameters k) {\n    values v;\n', table.concat(lines),
+        '    return v;\n}\n' }
 end
 
 return lua_code

@@ -40,6 +40,15 @@ local variables = {
     end },
 }
 
+local integrals = {
+    { name = 'mass', variable = 'rho', long_name = 'mass' },
+    { name = 'momentum_x', variable = 'm_x', long_name = 'momentum along x' },
+    { name = 'momentum_y', variable = 'm_y', long_name = 'momentum along y' },
+    { name = 'momentum_z', variable = 'm_z', long_name = 'momentum along z' },
+    { name = 'total_energy', variable = 'energy', long_name = 'internal and kinetic energy' },
+    { name = 'kinetic_energy', variable = 'kinetic', long_name = 'kinetic energy' },
+}
+
 local _, number = choices.checks 'mare.volume.euler'
 
 local allowed = { gamma = 'number', options = 'table', riemann = 'any', limiter = 'string',
@@ -54,7 +63,8 @@ function euler.new(desc)
         parameters = { gamma = number('gamma', desc.gamma or 1.4, 1.0001, 100) },
         fields = { 'rho', { vector = 'm' }, 'energy' },
         primitives = { 'rho', { vector = 'u' }, 'p' }, primitive = primitive,
-        conserved = conserved, flux = flux, speed = speed, variables = variables }
+        conserved = conserved, flux = flux, speed = speed, variables = variables,
+        integrals = integrals }
 end
 
 return euler

@@ -20,6 +20,8 @@ local grids = require 'mare.volume.grid'
 local loop = require 'mare.run.loop'
 local outputs = require 'mare.volume.outputs'
 local restart = require 'mare.run.restart'
+local samples = require 'mare.volume.samples'
+local series = require 'mare.run.series'
 local sides = require 'mare.volume.sides'
 local simulation = require 'mare.volume.simulation'
 local system = require 'bindings.system'
@@ -36,7 +38,7 @@ end
 
 local allowed = { title = 'string', options = 'table', grid = 'table', scheme = 'table',
     boundaries = 'any', initial = 'function', at = 'table', every = 'table',
-    every_steps = 'table', picture = 'table', slabs = 'number' }
+    every_steps = 'table', picture = 'table', slabs = 'number', gauges = 'any', series = 'table' }
 
 local picture_fields = { variable = 'string', label = 'string', colours = 'any', range = 'table' }
 
@@ -53,10 +55,15 @@ end
 local function compute(job, sim)
     local desc, o = job.desc, job.desc.options
     job.files:open(sim)
+    if job.series then job.series:attach(sim) end
     sim.rates = loop.run(sim, { t_end = o.t_end, steps = o.steps, quiet = o.quiet, at = desc.at,
         every = desc.every, every_steps = desc.every_steps, outputs = job.files,
-        saver = job.saver, events = job.events, watched = not o.quiet })
+        series = job.series, saver = job.saver, events = job.events, watched = not o.quiet })
     local paths = job.files:close(sim)
+    sim.series = job.series and job.series:close(sim, function(path)
+        return outputs.describe(desc, sim, path)
+    end)
+    paths[#paths + 1] = job.series and job.series.path
     if #paths > 0 then
         job.events:tell('files', { message = 'wrote ' .. table.concat(paths, ', '), paths = paths })
     end
@@ -76,9 +83,10 @@ local function say_where(job, found)
 end
 
 -- Runs a simulation. desc: { title, options = of mare.options { mare.volume.options }, picture = {
--- variable, label, colours, range }, at, every, every_steps = of run/calls.lua, and grid, scheme,
--- boundaries, initial, slabs as mare.volume.simulation takes them }. Returns the simulation at its
--- end, with the rates in `rates`.
+-- variable, label, colours, range }, at, every, every_steps = of run/calls.lua, gauges and series =
+-- of run/series.lua, gauges with z, and grid, scheme, boundaries, initial, slabs as
+-- mare.volume.simulation takes them }. Returns the simulation at its end, with the rates in
+-- `rates` and the time series in `series`.
 function volume.new(desc)
     check(desc)
     local o = desc.options
@@ -86,10 +94,12 @@ function volume.new(desc)
     local found = restart.find(desc)
     if found then restart.is_at_end(found, o) end
     local h = found and found.header
-    local job = { desc = desc, files = outputs.new(desc, found ~= nil),
+    local job = { desc = desc, series = series.new(desc, h and h.series, samples),
+        files = outputs.new(desc, found ~= nil),
         events = events.source { quiet = o.quiet or nil } }
     say_where(job, found)
-    job.saver = restart.saver(desc, job.files, system.now, job.events, found)
+    job.saver = restart.saver(desc, job.files, system.now, job.events, found,
+        job.series)
     local sim = simulation.new { grid = desc.grid, scheme = desc.scheme, initial = desc.initial,
         boundaries = desc.boundaries, options = o, slabs = o.slabs or desc.slabs,
         restart = h and { state = found.state, t = h.t, steps = h.steps, rate = h.rate } }

@@ -109,7 +109,8 @@ function kernels.maxima(desc, slab)
     return math.max(first[1] * first[2], planes[1] * planes[2])
 end
 
-local function block(desc, slab)
+-- Returns what a launch over a slab goes over, as kernels/volume/volume.h has it.
+function kernels.block(desc, slab)
     local g, kinds, mirrors = desc.grid, desc.boundaries, 0
     for _, kind in pairs(kinds) do mirrors = boundary.is_wall(kind) and 1 or mirrors end
     local is_cut, is_around = desc.count > 1, kinds.low == 'periodic'
@@ -141,7 +142,7 @@ end
 local function run_filler(desc, slab, program, state, t)
     local g = desc.grid
     local values = tables.merged(desc.scheme.equation:values(desc.scheme.numbers),
-        block(desc, slab), { state = state, slot = 0, t = t })
+        kernels.block(desc, slab), { state = state, slot = 0, t = t })
     local launch = bind(slab.device:program(program):kernel 'volume_fill', values,
         { global = { g.nx, g.ny, slab.nz } })
     launch:run()
@@ -239,7 +240,7 @@ end
 -- clock, shapes = by kernel, if not those of this module }
 function kernels.bind(desc, slab)
     local scheme, made = desc.scheme, {}
-    local values = tables.merged(scheme.equation:values(scheme.numbers), block(desc, slab),
+    local values = tables.merged(scheme.equation:values(scheme.numbers), kernels.block(desc, slab),
         { clock = desc.clock, maxima = desc.maxima })
     local cuts = { planes = kernels.cut(desc, 'planes', slab),
         columns = kernels.cut(desc, 'columns', slab) }

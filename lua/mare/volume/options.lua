@@ -3,8 +3,9 @@
 local options = require 'mare.base.options'
 
 local taken = { 't-end', 'steps', 'cfl', 'dt', 'precision', 'maths', 'device', 'out', 'every',
-    'variables', 'checkpoint', 'checkpoint-every', 'keep', 'restart', 'wall-limit', 'image',
-    'range', 'film', 'frames', 'film-width', 'quiet' }
+    'variables', 'series', 'series-every', 'series-steps', 'gauges', 'checkpoint',
+    'checkpoint-every', 'keep', 'restart', 'wall-limit', 'image', 'range', 'film', 'frames',
+    'film-width', 'quiet' }
 
 local own = {
     { name = 'nx', default = 128, range = { 4, 2^20 }, setup = true, help = 'cells along x' },

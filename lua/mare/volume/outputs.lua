@@ -7,7 +7,7 @@ local errors = require 'bindings.errors'
 local exchange = require 'mare.array.exchange'
 local film = require 'mare.draw.film'
 local files = require 'bindings.files'
-local functions = require 'mare.schemes.functions'
+local functions = require 'mare.run.functions'
 local image = require 'mare.draw.image'
 local json = require 'dkjson'
 local labels = require 'mare.draw.labels'
@@ -43,7 +43,8 @@ local function described(desc)
     return list
 end
 
-local function open_file(desc, sim)
+-- Returns what a NetCDF file says of the run that makes it, as writers take it.
+function outputs.describe(desc, sim, path)
     local o, values, attributes, names = desc.options, {}, {}, {}
     for k, d in ipairs(sim.devices) do names[k] = ('%s (%s)'):format(d.name, d.info.model) end
     for _, option in ipairs(o.metadata and o:metadata() or {}) do
@@ -53,8 +54,8 @@ local function open_file(desc, sim)
         attributes['boundary_' .. side] = text
     end
     local units, script = desc.scheme.units or {}, options.script or {}
-    return netcdf.writer { path = o.out, grid = desc.grid, variables = described(desc),
-        title = desc.title, source = 'Mare ' .. devices.full_version, options = values,
+    return { path = path, grid = desc.grid, title = desc.title,
+        source = 'Mare ' .. devices.full_version, options = values,
         time_units = units.time, space_units = units.length,
         command = options.program .. ' ' .. words.line(options.source),
         attributes = tables.merged(attributes, { scenario = script.name,
@@ -62,6 +63,12 @@ local function open_file(desc, sim)
             arguments = o.words and json.encode(o:words()) or nil,
             device = table.concat(names, ', ') },
             desc.scheme:parameters(), functions.attributes(desc)) }
+end
+
+local function open_file(desc, sim)
+    local spec = outputs.describe(desc, sim, desc.options.out)
+    spec.variables = described(desc)
+    return netcdf.writer(spec)
 end
 
 local file = {}

@@ -375,6 +375,9 @@ function Simulation:integral(name)
     return sum * g.dx * g.dy * g.dz
 end
 
+-- Returns what kernels over the cells of a slab are bound to, as kernels/volume/volume.h has it.
+function Simulation:block(slab) return kernels.block(work_of(self, slab), slab) end
+
 -- Says why there is no next step.
 function Simulation:why_failed()
     local rate = self.now.rate

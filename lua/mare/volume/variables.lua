@@ -29,11 +29,11 @@ function variables.of(scheme)
     return list
 end
 
--- Returns what is known of a variable.
-function variables.find(scheme, name)
+-- Returns what is known of a variable. who: the beginning of messages, if not 'volume: '
+function variables.find(scheme, name, who)
     local list = variables.of(scheme)
-    return list[name] or errors.argument("volume: no variable '%s' (there are: %s)", tostring(name),
-        table.concat(tables.column(list, 'name'), ', '))
+    return list[name] or errors.argument("%sno variable '%s' (there are: %s)",
+        who or 'volume: ', tostring(name), table.concat(tables.column(list, 'name'), ', '))
 end
 
 -- Returns a function that computes a variable of the unknowns of a cell.

@@ -103,9 +103,10 @@ deb_part() {
 # With what tests want of a system: pseudo-terminals, and processors that launchers of MPI find.
 suite_part() {
     local options
-    mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
+    mountpoint -q "$root/dev/pts" ||
+        mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
     ln -sf pts/ptmx "$root/dev/ptmx"
-    mount -t sysfs sysfs "$root/sys"
+    mountpoint -q "$root/sys" || mount -t sysfs sysfs "$root/sys"
     read -ra options <<<"${SUITE-}"
     timed "tests/run ${SUITE-}" inside "$tree/tests/run" "${options[@]}"
     tail -n 1 "$root/log"

@@ -570,9 +570,21 @@ describe('printing', function()
     it('is NumPy\'s', function()
         assert.equal('[[0 1 2]\n [3 4 5]]\nint32 { 2, 3 } on null:0',
             tostring(arange(6):reshape(2, 3)))
-        assert.equal('[0.0 0.5 1.0]\nfloat { 3 } on null:0',
+        assert.equal('[0.  0.5 1. ]\nfloat { 3 } on null:0',
             tostring(mare.linspace(0, 1, 3, { device = null })))
         assert.equal('7 int32 {} on null:0', tostring(array(7):int32()))
+        local function printed(list, type)
+            local a = mare.array(list, { type = type, device = null })
+            return (tostring(a):gsub('\n.*', ''))
+        end
+        assert.equal('[0.1        0.33333334 0.25              inf]',
+            printed { 0.1, 1 / 3, 0.25, 1 / 0 })
+        assert.equal('[1.e+20 1.e+00]', printed { 1e20, 1 })
+        assert.equal('[1.2345679e+00 9.9999997e-06           nan]',
+            printed { 1.23456789, 1e-5, 0 / 0 })
+        assert.equal('[ 0.33333333 -0.3       ]', printed({ 1 / 3, -0.1 - 0.2 }, 'double'))
+        assert.equal('[ 1.  +0.1i -0.25-2.i ]',
+            (tostring(array { 1, -0.25 }:complex(array { 0.1, -2 })):gsub('\n.*', '')))
         local corner = tostring(arange(4000):reshape(40, 100))
         fails.says(corner, '[[   0    1    2 ...   97   98   99]', '\n ...\n', '3997 3998 3999]]')
     end)

@@ -1,22 +1,25 @@
 -- Prints arrays as NumPy does: rows in brackets, and only the corners of large arrays.
 
 local array = require 'mare.ndarray.array'
+local bound = require 'bindings.array'
 local number_texts = require 'mare.base.number_texts'
+
+local padded = number_texts.padded
 
 local printing = {}
 
 local most, edge = 1000, 3      -- elements of an array that is shown whole; elements at an edge
-local widest = 78               -- characters of a line
+local widest = 75               -- characters of a line
 
 -- ---- numbers ----
 
 local function texts_of(values, type)
-    if type.kind == 2 then return number_texts.of(values) end
+    local round = bound.on_host['to_' .. type.name:gsub('^complex_', '')]
+    if type.complex then return number_texts.of_complex(values, round) end
+    if type.kind == 2 then return number_texts.of(values, round) end
     local list = {}
     for k, value in ipairs(values) do
-        if type.complex then
-            list[k] = ('%.6g%+.6gi'):format(value.re, value.im)
-        elseif type.kind == 1 then
+        if type.kind == 1 then
             list[k] = ('%.0f'):format(value)
         else
             list[k] = tostring(value)
@@ -65,8 +68,8 @@ local function row_text(list, texts, indent)
     local lines, line = {}, ''
     for _, at in ipairs(list) do
         local text = texts[at] or at
-        if #line > 0 and #indent + #line + #text + 1 > widest then
-            lines[#lines + 1] = line
+        if #line > 0 and #line + #text + 1 > widest - 2 * #indent then
+            lines[#lines + 1] = line:gsub(' *$', '')
             line = ''
         end
         line = line == '' and text or line .. ' ' .. text
@@ -83,13 +86,6 @@ local function box_text(list, texts, depth, rank)
         rows[k] = type(inner) == 'table' and box_text(inner, texts, depth + 1, rank) or inner
     end
     return '[' .. table.concat(rows, '\n' .. ('\n'):rep(rank - depth - 1) .. indent) .. ']'
-end
-
-local function padded(texts)
-    local width, list = 0, {}
-    for _, text in ipairs(texts) do width = math.max(width, #text) end
-    for k, text in ipairs(texts) do list[k] = (' '):rep(width - #text) .. text end
-    return list
 end
 
 -- Returns the elements, or the corners if there are more than 1000; then type, shape and device.

@@ -150,6 +150,9 @@ typedef struct mr_backend {
     mare_status (*stream_create)(mr_native device, int priority, mr_native *out);
     void (*stream_destroy)(mr_native device, mr_native stream);
     mare_status (*stream_wait)(mr_native device, mr_native stream);
+    /* Optional: whether all that was queued is known to have ended. Where it is not there, or says
+     * no, others wait for an event. */
+    bool (*stream_has_ended)(mr_native device, mr_native stream);
 
     mare_status (*event_create)(mr_native device, mr_native *out);
     /* An event without a time, which is recorded sooner; may be NULL: event_create. */

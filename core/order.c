@@ -91,6 +91,9 @@ static mare_status wait_for_slot(mare_device *device, mr_slot *slot, uint64_t nu
     const bool is_running = slot->stream && number > slot->since;
     if (!is_running && (!slot->ended || has_come(device, slot))) return MARE_OK;
     if (is_running) {
+        if (backend->stream_has_ended &&
+            backend->stream_has_ended(device->native, slot->stream->native))
+            return MARE_OK;
         MR_TRY(need_event(device, slot));
         MR_TRY(backend->event_record(device->native, slot->event, slot->stream->native));
     }

@@ -246,6 +246,7 @@ const mr_backend mr_backend_opencl = {
     .stream_destroy = mr_opencl_stream_destroy,
     .stream_wait = mr_opencl_stream_wait,
     .stream_flush = mr_opencl_stream_flush,
+    .stream_has_ended = mr_opencl_stream_has_ended,
     .stream_wait_event = mr_opencl_stream_wait_event,
     .event_create = mr_opencl_event_create,
     .event_destroy = mr_opencl_event_destroy,

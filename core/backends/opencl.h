@@ -207,6 +207,7 @@ mare_status mr_opencl_stream_create(mr_native device, int priority, mr_native *o
 void mr_opencl_stream_destroy(mr_native device, mr_native stream);
 mare_status mr_opencl_stream_wait(mr_native device, mr_native stream);
 mare_status mr_opencl_stream_flush(mr_native device, mr_native stream);
+bool mr_opencl_stream_has_ended(mr_native device, mr_native stream);
 mare_status mr_opencl_stream_wait_event(mr_native device, mr_native stream, mr_native event);
 mare_status mr_opencl_event_create(mr_native device, mr_native *out);
 void mr_opencl_event_destroy(mr_native device, mr_native event);

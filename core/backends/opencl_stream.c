@@ -163,6 +163,21 @@ static int32_t take_last(mr_opencl_stream *stream, struct mr_cl_event **out) {
     return code;
 }
 
+/* A marker that tells it would run behind what another queue does by then: on NVIDIA's devices that
+ * of a copying queue runs behind the copy of another one. */
+bool mr_opencl_stream_has_ended(mr_native native, mr_native stream_native) {
+    (void)native;
+    mr_opencl_stream *stream = stream_native.ptr;
+    if (atomic_load(&stream->is_lent)) return false;
+    if (mr_opencl_is_idle(stream)) return true;
+    int32_t code = MR_CL_INVALID_EVENT, state = MR_CL_COMPLETE;
+    pthread_mutex_lock(&stream->lock);
+    if (stream->last && stream->last_number == atomic_load(&stream->queued))
+        code = state_of(stream->last, &state);
+    pthread_mutex_unlock(&stream->lock);
+    return code == 0 && state == MR_CL_COMPLETE;
+}
+
 /* ---- events: what the last record gave, exchanged under a lock since any thread may look at it
  * ---- */
 

@@ -251,6 +251,28 @@ static int kept_events(void) {
     return 0;
 }
 
+/* Memory whose last user has ended its work is used again without a barrier, which would fail. */
+static int idle_memory(void) {
+    mare_device *device = NULL;
+    mare_stream *first = NULL, *second = NULL;
+    mare_buffer *buffer = NULL;
+    const mare_buffer_desc desc = { .size = 64, .label = "x" };
+    OK(mare_device_open("opencl:0", &device));
+    OK(mare_stream_create(device, NULL, &first));
+    OK(mare_stream_create(device, NULL, &second));
+    OK(mare_buffer_create(device, &desc, &buffer));
+    OK(mare_buffer_fill(buffer, 0, 64, "", 1, first));
+    OK(mare_stream_wait(first));
+    mare_buffer_release(buffer);
+    OK(mare_buffer_create(device, &desc, &buffer));
+    OK(mare_buffer_fill(buffer, 0, 64, "", 1, second));
+    mare_buffer_release(buffer);
+    mare_stream_release(first);
+    mare_stream_release(second);
+    mare_device_release(device);
+    return 0;
+}
+
 static mare_status open_and_fill(void) {
     mare_device *device = NULL;
     mare_buffer *buffer = NULL;
@@ -499,6 +521,7 @@ int main(int count, char **arguments) {
         { "device_info", device_info },
         { "few_arguments", few_arguments },
         { "kept_events", kept_events },
+        { "idle_memory", idle_memory },
         { "openings", openings },
         { "ranges", ranges },
         { "resized_views", resized_views },
@@ -527,6 +550,8 @@ int main(int count, char **arguments) {
     expect(fake_start("kept_events", "fake_opencl", second), 0, "kept events, running");
     const char *const ended[] = { second[0], NULL };
     expect(fake_start("kept_events", "fake_opencl", ended), 0, "kept events, ended");
+    const char *const barrier[] = { "MARE_FAKE_FAIL=clEnqueueBarrierWithWaitList:1:-30", NULL };
+    expect(fake_start("idle_memory", "fake_opencl", barrier), FAKE_NOT_REACHED, "idle memory");
     const char *const lost[] = { "MARE_FAKE_FAIL=clEnqueueFillBuffer:2:-36", "MARE_FAKE_CONTEXTS=2",
                                  NULL };
     expect(fake_start("openings", "fake_opencl", lost), 0, "openings");

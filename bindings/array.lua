@@ -12,6 +12,7 @@ local mare = require 'bindings.ffi'
 local device_of = require 'bindings.device'
 local anchors = require 'bindings.anchors'
 local errors = require 'bindings.errors'
+local half = require 'bindings.half'
 local home = require 'bindings.home'
 local kernel = require 'bindings.kernel'
 local memory = require 'bindings.memory'
@@ -411,8 +412,8 @@ M.on_host = {
         return no
     end,
     half = function(value) return C.mare_half_value(value) end,
-    half_of = function(value) return C.mare_half_of(value) end,
-    to_half = function(value) return C.mare_half_value(C.mare_half_of(value)) end,
+    half_of = half.of,
+    to_half = function(value) return C.mare_half_value(half.of(value)) end,
     to_complex = ffi.typeof 'complex',
     to_bool = function(value) return value ~= 0 end,
     to_int8 = rounds_to 'int8_t', to_uint8 = rounds_to 'uint8_t',

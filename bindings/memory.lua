@@ -4,6 +4,7 @@
 local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
 local errors = require 'bindings.errors'
+local half = require 'bindings.half'
 local handle = require 'bindings.handle'
 local home = require 'bindings.home'
 local host_array = require 'bindings.host_array'
@@ -301,7 +302,7 @@ function M.from_table(what, values, type_name)
         elseif given ~= 'number' and given ~= 'cdata' then
             errors.argument('%s: element %d is %s, not a number', what, i, given)
         end
-        array[i - 1] = type_name == 'half' and C.mare_half_of(value) or value
+        array[i - 1] = type_name == 'half' and half.of(value) or value
         if not is_rounded[type_name] and array[i - 1] ~= value then
             errors.argument('%s: element %d: %s does not fit %s', what, i, tostring(value),
                             type_name)

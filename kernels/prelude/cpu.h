@@ -143,6 +143,7 @@ MR_FN float mr_copysign_float(float a, float b) {
 #define mr_half_load(from, i) ((float)(from)[i])
 #define mr_half_store(to, i, x) ((void)((to)[i] = (mr_half)(float)(x)))
 #define mr_half_round(x) ((float)(mr_half)(float)(x))
+#define mr_half_round_double(x) ((float)(mr_half)(double)(x))
 MR_FN uint mr_halves(float a, float b) {
     mr_half both[2] = { (mr_half)a, (mr_half)b };
     uint word;

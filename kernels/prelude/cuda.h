@@ -102,6 +102,11 @@ MR_FN float mr_half_round(float x) {
     mr_half_store(&nearest, 0, x);
     return mr_half_load(&nearest, 0);
 }
+MR_FN float mr_half_round_double(double x) {
+    mr_half nearest;
+    asm("cvt.rn.f16.f64 %0, %1;" : "=h"(nearest.bits) : "d"(x));
+    return mr_half_load(&nearest, 0);
+}
 
 /* Shows an element of up to 8 bytes to the host, in memory of which it reads both halves with the
  * number of the launch behind each: the words of a half are written together. */

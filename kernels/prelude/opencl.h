@@ -188,6 +188,13 @@ MR_FN float mr_half_round(float x) {
     vstore_half_rte(x, 0, (half *)&nearest);
     return vload_half(0, (const half *)&nearest);
 }
+#ifdef cl_khr_fp64
+MR_FN float mr_half_round_double(double x) {
+    ushort nearest;
+    vstore_half_rte(x, 0, (half *)&nearest);
+    return vload_half(0, (const half *)&nearest);
+}
+#endif
 /* Two halves as the word that they are in memory: of two floats, and each of them. */
 MR_FN uint mr_halves(float a, float b) {
     ushort both[2];

@@ -249,6 +249,33 @@ describe('expressions', function()
         is({ false, true, false }, (one / array { 1, 0, 1 }):isnan())
     end)
 
+    it('divide complex numbers whose squares are no numbers', function()
+        local small, large = array { 1e-30, 1e25, 1 }, array { 2e-30, 2e25, 1 }
+        local q = small:complex(small) / small:complex(large)
+        local expected = array({ 0.6, 0.6, 1 }):complex(array { -0.2, -0.2, 0 })
+        is({ true, true, true }, mare.abs(q - expected):lt(1e-6))
+        is({ { math.huge, -math.huge } }, mare.stack { (array { 3 }:complex(-4) / 0):real(),
+            (array { 3 }:complex(-4) / 0):imag() }:transpose())
+    end)
+
+    it('take infinite complex numbers as C does', function()
+        local x, y = array { 1000, -1000, math.huge, 0 }, array { 0, 0, 0, 1000 }
+        local inf = math.huge
+        is({ inf, inf, inf }, mare.cosh(x:complex(y)) { { 0, 3 } }:real())
+        is({ inf, -inf, inf }, 1 / mare.cosh(x:complex(y)) { { 0, 3 } }:imag())
+        is({ -inf }, 1 / mare.cos(x:complex(y)) { { 3, 4 } }:imag())
+        local root = mare.sqrt(array({ 0, -inf }):complex(array { -inf, 1 }))
+        is({ inf, 0 }, root:real())
+        is({ -inf, inf }, root:imag())
+    end)
+
+    it('round doubles to halves once', function()
+        local x = array({ 1.00048828125 + 1e-9, -65519.99999, 65520, 2 ^ -25 * 1.0000001 },
+            { type = 'double' })
+        is({ 1.0009765625, -65504, math.huge, 2 ^ -24 }, x:half())
+        is({ 1.0009765625 }, array({ 1.00048828125 + 1e-9 }, { type = 'half' }))
+    end)
+
     it('give several results by one kernel', function()
         local x, y = array { 3, 6 }, array { 4, 8 }
         local before = launches.run
@@ -308,6 +335,17 @@ describe('reductions', function()
         is({ false, true, true }, a:all(1))
         is(506, a:dot(a))
         assert.truthy(math.abs(a:var():item() - 143 / 12) < 1e-5)
+        local h = a:half()
+        is({ 12, 15, 18, 21 }, h:sum { axis = 0 })
+        assert.same({ 66, 11, 0, 11, 66 }, { h:sum():item(), h:max():item(), h:min():item(),
+            h:argmax():item(), h:sum({ compensated = true }):item() })
+    end)
+
+    it('are of products of whole numbers that doubles cannot hold', function()
+        for name, most in pairs { uint16 = 2 ^ 16 - 1, int32 = 2 ^ 31 - 1, uint32 = 2 ^ 32 - 1 } do
+            local row = array({ { most, most, most, most - 1 } }, { type = name })
+            is({ { 7 } }, row:matmul(row:transpose()))
+        end
     end)
 
     it('fuse what they read', function()

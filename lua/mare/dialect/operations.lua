@@ -183,9 +183,12 @@ for _, type in ipairs { 'int32', 'uint32', 'int64', 'uint64', 'float', 'real', '
         plain = function(a) return types.all[type].has_fractions and a or truncated(a) end })
 end
 
--- Halves are computed as floats, which this rounds.
-define('half', 1, { call = 'mr_half_round', converts = 'float', narrows = 'half',
-    domain = 'numbers', result = function() return 'float' end, plain = function(a) return a end })
+-- Halves are computed as floats, which this rounds; doubles, by the other, are rounded once.
+for name, from in pairs { half = 'float', half_of_double = 'double' } do
+    define(name, 1, { call = from == 'float' and 'mr_half_round' or 'mr_half_round_double',
+        converts = from, narrows = 'half', domain = 'numbers',
+        result = function() return 'float' end, plain = function(a) return a end })
+end
 
 -- Whole numbers of 8 and 16 bits are computed as those of 32, and cut to their
 -- bits by these.

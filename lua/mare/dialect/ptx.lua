@@ -194,10 +194,11 @@ function Writer:operation(node, a, b, c)
     return result
 end
 
--- Returns a register with the nearest half of a float, and one with that half as a float.
-function Writer:halved(value)
+-- Returns a register with the nearest half of a float, or of a type's value, and one with that half
+-- as a float.
+function Writer:halved(value, type)
     local half, nearest = self:register 'half', self:register 'float'
-    self:line('cvt.rn.f16.f32 %s, %s;', half, value)
+    self:line('cvt.rn.f16.%s %s, %s;', kinds[type or 'float'].suffix, half, value)
     self:line('cvt.f32.f16 %s, %s;', nearest, half)
     return half, nearest
 end
@@ -205,7 +206,8 @@ end
 -- Returns a register whose 32 bits are those of a narrower whole number, or the nearest half.
 function Writer:narrowed(node, value)
     if node.op.narrows == 'half' then
-        return (select(2, self:halved(self:converted(value, node[1].type, 'float'))))
+        local from = node.op.converts
+        return (select(2, self:halved(self:converted(value, node[1].type, from), from)))
     end
     local whole = self:converted(value, node[1].type, 'int32')
     local result = self:register 'int32'

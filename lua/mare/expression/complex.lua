@@ -11,6 +11,19 @@ local function of(re, im) return { re = re, im = im } end
 -- Returns a factor times b, and 0 where b is 0, so that an infinite factor makes no NaN.
 local function times(factor, b) return m.where(m.eq(b, 0), b, factor * b) end
 
+-- Smith's quotient (1962), as NumPy has it, whose steps do not leave the range of numbers where the
+-- quotient is within it; a number over 0 has infinite parts, or NaN for parts that are 0.
+function complex.quotient(a, b)
+    local is_wide = m.ge(m.abs(b.re), m.abs(b.im))
+    local function either(x, y) return m.where(is_wide, x, y) end
+    local large, small = either(b.re, b.im), either(b.im, b.re)
+    local ratio = m.where(m.eq(large, 0), 0, small / large)
+    local divisor = m.where(m.eq(large, 0), m.abs(large), large + small * ratio)
+    local first, second = either(a.re, a.im), either(a.im, a.re)
+    local cross = second - first * ratio
+    return of((first + second * ratio) / divisor, either(cross, -cross) / divisor)
+end
+
 function complex.exp(z)
     local size = m.exp(z.re)
     return of(size * m.cos(z.im), times(size, m.sin(z.im)))
@@ -35,10 +48,11 @@ function complex.log_to(factor)
     end
 end
 
--- Of numbers whose size is a quarter of the largest at most.
+-- Of numbers whose size is a quarter of the largest at most, or infinite.
 function complex.sqrt(z)
     local root = m.sqrt((m.abs(z.re) + m.hypot(z.re, z.im)) * 0.5)
-    local other = m.where(m.eq(root, 0), 0, m.abs(z.im) / (2 * root))
+    local is_infinite = m.logical_and(m.eq(z.im, z.im), m.ne(z.im - z.im, 0))
+    local other = m.where(m.eq(root, 0), 0, m.where(is_infinite, root, m.abs(z.im) / (2 * root)))
     local is_left = m.lt(z.re, 0)
     return of(m.where(is_left, other, root), m.copysign(m.where(is_left, root, other), z.im))
 end
@@ -47,8 +61,12 @@ function complex.sinh(z)
     return of(times(m.sinh(z.re), m.cos(z.im)), times(m.cosh(z.re), m.sin(z.im)))
 end
 
+-- Of the product in the second part either may be 0 while the other is infinite or NaN.
 function complex.cosh(z)
-    return of(m.cosh(z.re) * m.cos(z.im), times(m.sin(z.im), m.sinh(z.re)))
+    local a, b = m.sinh(z.re), m.sin(z.im)
+    local second = m.where(m.eq(b, 0), m.where(m.lt(a, 0), -b, b),
+        m.where(m.eq(a, 0), m.where(m.lt(b, 0), -a, a), a * b))
+    return of(m.cosh(z.re) * m.cos(z.im), second)
 end
 
 -- Kahan, "Branch cuts for complex elementary functions" (1987); where cosh^2 would overflow, its

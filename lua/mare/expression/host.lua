@@ -260,9 +260,11 @@ local function place_of(number, sizes, list, from)
     return at
 end
 
--- Returns all values of a row, as a Lua array from 0.
+-- Returns all values of a row, as a Lua array from 0; halves as numbers, since an element of a C
+-- array of them is a reference to it.
 local function values_of(sig, type, result, axes, layout, memory, numbers)
     local values, first, by, own = {}, {}, {}, bound.new_array(type.name, 1)
+    local read = type == types.half and bound.on_host.half
     memory[-1], first[-1], by[-1] = own, 0, 0
     for k = 1, #layout.leaves do by[k] = 0 end
     for number = 0, axes.count - 1 do
@@ -271,7 +273,7 @@ local function values_of(sig, type, result, axes, layout, memory, numbers)
                 + place_of(number, layout.reduced, list, 1 + #layout.kept)
         end
         sig.on_host(1, memory, first, by, numbers)
-        values[number] = own[0]
+        values[number] = read and read(own[0]) or own[0]
     end
     return values
 end
@@ -307,11 +309,11 @@ local function adds_compensated(round)
 end
 
 -- Reduces the values of a result by a compensated sum, into out and the rest into `rest`.
-local function add_exactly(values, reduction, from, axes, scheme, out, rest, place)
+local function add_exactly(values, reduction, axes, scheme, out, rest, place)
     local round = bound.on_host['to_' .. reduction.type.computed]
     local length, own = scheme == 'rows' and order.block or order.run, {}
     for k = 0, axes.count - 1 do
-        own[k] = { round(from == types.half and bound.on_host.half(values[k]) or values[k]), 0 }
+        own[k] = { round(values[k]), 0 }
     end
     for block = 0, axes.blocks - 1 do
         local low = block * length
@@ -327,10 +329,8 @@ local function reduce_by(values, reduction, from, axes, scheme, out, place)
     local is_truth, op, own = type == types.bool, combine[reduction.name], {}
     local length = scheme == 'rows' and order.block or order.run
     local function join(a, b) return is_truth and op(a, b) or not is_truth and round(op(a, b)) end
-    local read = from == types.half and bound.on_host.half
     for k = 0, axes.count - 1 do
         local value = values[k]
-        if read then value = read(value) end
         if from == types.bool and not is_truth then value = value and 1 or 0 end
         if not is_truth then value = round(value) end
         own[k] = value
@@ -359,8 +359,7 @@ function host.reduce(sig, roots, desc, axes, layout, outputs, leaves, numbers)
         for k, reduction in ipairs(desc.reductions) do
             local function to(n) return bound.address(outputs[n].cell, reduction.type.name) end
             if reduction.name == 'compensated' then
-                add_exactly(values, reduction, roots[1].type, axes, desc.scheme, to(k), to(k + 1),
-                    place)
+                add_exactly(values, reduction, axes, desc.scheme, to(k), to(k + 1), place)
             elseif reduction.name ~= 'rest' then
                 reduce_by(values, reduction, roots[1].type, axes, desc.scheme, to(k), place)
             end

@@ -62,10 +62,7 @@ define('*', 'numbers', sum, of_both(function(a, b) return a * b end,
         return complex(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re)
     end))
 define('/', 'numbers', quotient, of_both(function(a, b) return a / b end,
-    function(a, b)
-        local d = b.re * b.re + b.im * b.im
-        return complex((a.re * b.re + a.im * b.im) / d, (a.im * b.re - a.re * b.im) / d)
-    end))
+    complex_functions.quotient))
 define('negative', 'numbers', sum, of_both(function(a) return -a end,
     function(a) return complex(-a.re, -a.im) end))
 

@@ -12,7 +12,11 @@ local tree = {}
 
 local function converted(value, from, to)
     if to == types.bool then return from == to and value or m.ne(value, 0) end
-    if to.narrow then return from == to and value or m[to.name](value) end
+    if to.narrow then
+        if from == to then return value end
+        local is_double = to == types.half and from == types.double
+        return m[is_double and 'half_of_double' or to.name](value)
+    end
     if from.computed == to.computed then return value end
     return m[to.computed](value)
 end

@@ -199,16 +199,19 @@ end
 local function by_lua(out, a, b, size)
     local x, y, write = host.reader(a.version), host.reader(b.version), host.writer(out)
     local round = bound.on_host['to_' .. kernels.computed(out.type).name]
+    local narrow = bound.on_host['to_' .. out.type.name]
+    local times = out.type.kind < 2 and bound.on_host.product
+        or function(p, q) return p * q end
     local n = 0
     for z = 0, size.count - 1 do
         for i = 0, size.rows - 1 do
             for j = 0, size.columns - 1 do
                 local sum = round(0)
                 for k = 0, size.depth - 1 do
-                    sum = round(sum + x(a.offset + z * a.batch + i * a.row + k * a.column)
-                        * y(b.offset + z * b.batch + k * b.row + j * b.column))
+                    sum = round(sum + times(x(a.offset + z * a.batch + i * a.row + k * a.column),
+                        y(b.offset + z * b.batch + k * b.row + j * b.column)))
                 end
-                write(n, sum)
+                write(n, narrow(sum))
                 n = n + 1
             end
         end

@@ -49,9 +49,17 @@ describe('a kernel in Lua', function()
         add(count, x)
         assert.equal(5 + 3.5, x:download()[5])
         assert.equal(1, #add.compiled)
-        local t = { a = { b = 1 }, a_b = 20 }
-        mare.kernel(function(i, y) y[i] = t.a.b + t.a_b end)(count, x)
-        assert.equal(21, x:download()[5])
+        local t = { a = { b = 1 }, a_b = 20, list = { 1, 2, 4 } }
+        local all = mare.kernel(function(i, y)
+            local sum = t.a.b + t.a_b
+            for k = 1, 3 do sum = sum + t.list[k] end
+            y[i] = sum
+        end)
+        all(count, x)
+        assert.equal(28, x:download()[5])
+        t.list[2] = 3
+        all(count, x)
+        assert.equal(29, x:download()[5])
     end)
 
     it('stops at the number of work-items', function()
@@ -351,6 +359,10 @@ describe('what no kernel can be', function()
         refused('returns nothing', function(i, x) return x[i] end, x)
         refused('fixed list', function(...) return ... end)
         refused('of C', string.rep)
+        local deep = { { 1 }, { 2 } }
+        refused("'deep' is a table: kernels take its elements by keys", function(i, x)
+            x[i] = deep[i][1]
+        end, x)
         refused('holds a boolean here', function(i, x)
             local a = 1
             a = i > 2

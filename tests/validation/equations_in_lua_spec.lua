@@ -283,6 +283,10 @@ describe('equations in Lua', function()
             fails(function() gas(changes) end, 'MARE_ERROR_ARGUMENT', words)
         end
         refused('flux: 4 values are wanted', { flux = function(w) return w.rho end })
+        refused('flux: value 2 is a vector (n, t), a number is wanted',
+            { flux = function(w) return w.rho, w.u, 0, 0 end })
+        refused("'math.random' is no function that kernels have",
+            { source = function() return 0, 0, 0, math.random() end })
         refused("there is no 'q'", { speed = function(w) return w.q, w.q end })
         fails(function()
             mare.equations { fields = { 'u' }, flux = bump, speed = bump, primitive = bump }

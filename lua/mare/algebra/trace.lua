@@ -202,6 +202,7 @@ function call(self, node)
     if not is_known or type(f) ~= 'function' then give_up(node, 'a call of what is not known') end
     local entry, list = library.entry(f), values(self, node.arguments)
     if entry then return of_library(entry, list, node) end
+    if debug.getinfo(f, 'S').what == 'C' then give_up(node, 'a function of C') end
     local caller = self
     while caller and caller.f ~= f do caller = caller.caller end
     if caller then give_up(node, 'a function that calls itself') end

@@ -9,6 +9,7 @@
 
 local errors = require 'bindings.errors'
 local interpreted = require 'mare.base.interpreted'
+local lists = require 'mare.parse.lists'
 local text = require 'mare.parse.text'
 
 local resolve = {}
@@ -101,6 +102,9 @@ function visit.index(self, node)
     expression(self, node.object)
     self.counts = counts
     if node.key.tag ~= 'string' then count(self, node.key) end
+    if node.key.tag ~= 'string' and node.key.tag ~= 'number' then
+        self.looks[#self.looks + 1] = node
+    end
 end
 
 function visit.call(self, node)
@@ -174,7 +178,11 @@ statement['local'] = function(self, node)
 end
 
 local function assign_to(self, node, target)
-    if target.tag == 'index' then return visit.index(self, target) end
+    if target.tag == 'index' then
+        visit.index(self, target)
+        if self.looks[#self.looks] == target then self.looks[#self.looks] = nil end
+        return
+    end
     if target.tag ~= 'name' then refuse(self, node, 'this cannot be assigned to') end
     visit.name(self, target)
     if target.symbol.kind == 'outer' then
@@ -267,7 +275,7 @@ local resolved = setmetatable({}, { __mode = 'k' })
 local function resolve_function(f)
     local found = text.of(f)
     local self = setmetatable({ chunk = found.chunk, upvalues = upvalues(f), outer = {},
-        symbols = {}, compared = {}, counts = 0 }, Resolver)
+        symbols = {}, compared = {}, looks = {}, counts = 0 }, Resolver)
     local tree = found.tree
     if tree.is_vararg then refuse(self, tree, '%s', kinds.vararg) end
     open(self)
@@ -277,6 +285,7 @@ local function resolve_function(f)
     end
     block(self, tree.body, true)
     mark_limits(self)
+    lists.bring_in(f, tree, self.looks, self.symbols)
     return { chunk = found.chunk, tree = tree, parameters = parameters,
         symbols = self.symbols, source = found.source }
 end

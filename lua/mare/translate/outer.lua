@@ -2,6 +2,7 @@
 -- the kernel, constants, and functions.
 
 local library = require 'mare.translate.library'
+local lists = require 'mare.parse.lists'
 
 local outer = {}
 
@@ -43,6 +44,12 @@ local function capture(self, node, value, name)
     return list[key].type
 end
 
+local hints = {
+    ['function'] = ': it can only be called',
+    table = (': kernels take its elements by keys that stand in the text, t.name or t[1], and by '
+        .. 'others only from lists of at most %d numbers'):format(lists.most),
+}
+
 -- Returns the type of a name, or of an element of a table, outside the function.
 function outer.type(self, node)
     local _, value, name, from = static(self, node)
@@ -57,7 +64,7 @@ function outer.type(self, node)
         self.constants[node] = value
         return 'bool'
     end
-    local hint = kind == 'function' and ': it can only be called' or ''
+    local hint = hints[kind] or ''
     self:refuse(node, "'%s' is %s%s", name, kind == 'nil' and 'nil'
         or kind == 'string' and 'a string, which kernels do not have' or 'a ' .. kind, hint)
 end

@@ -7,6 +7,7 @@
 --         closes_over = nil, or "'queue' (a userdata)": what no text can hold }
 
 local literal = require 'mare.base.literal'
+local lists = require 'mare.parse.lists'
 local text = require 'mare.parse.text'
 
 local record = {}
@@ -55,14 +56,26 @@ local function refuse(self, name, value)
     self.closes_over = self.closes_over or ("'%s' (a %s)"):format(name, type(value))
 end
 
+local function add_list(self, name, list)
+    local texts = {}
+    for k, one in ipairs(list) do texts[k] = literal.encode(one) end
+    self.values[name] = ('{ %s }'):format(table.concat(texts, ', '))
+end
+
 -- Adds what a function reads of a table.
 local function add_table(self, name, value, own)
     local keys = keys_read(own, name)
+    if not keys and lists.is(value) then return add_list(self, name, value) end
     if not keys then return refuse(self, name, value) end
     for _, key in ipairs(keys) do
         local entry, path = value[key], ('%s.%s'):format(name, key)
-        if type(entry) == 'table' then return refuse(self, path, entry) end
-        add(self, path, entry, own)
+        if lists.is(entry) then
+            add_list(self, path, entry)
+        elseif type(entry) == 'table' then
+            return refuse(self, path, entry)
+        else
+            add(self, path, entry, own)
+        end
     end
 end
 

@@ -12,6 +12,7 @@
 -- 'fraction' are numbers that nothing has given a type yet.
 
 local dialect = require 'mare.dialect.types'
+local tables = require 'bindings.tables'
 
 local types = {}
 
@@ -94,6 +95,7 @@ function types.name(type)
     if type == nil then return 'nothing' end
     if type == 'bool' then return 'a boolean' end
     if dialect.all[type] then return open[type] and 'a number' or 'a number of type ' .. type end
+    if type.written == 'vector' then return ('a vector (%s)'):format(tables.names(type.fields)) end
     return names[type.kind]
 end
 

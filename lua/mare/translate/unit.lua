@@ -150,6 +150,12 @@ local function functions(what, list)
             instance:refuse(instance.resolved.tree, '%s: %s: %d values are wanted, it gives %d',
                 what, entry.name:gsub('^lua_', ''), entry.results, #instance.results)
         end
+        for k, type in ipairs(instance.results) do
+            if not types.is_number(type) then
+                instance:refuse(instance.resolved.tree, '%s: %s: value %d is %s, a number is '
+                    .. 'wanted', what, (entry.name:gsub('^lua_', '')), k, types.name(type))
+            end
+        end
     end
     return compiled(head, self.bodies) .. ('#line 1 "%s"\n'):format(what)
 end

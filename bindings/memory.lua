@@ -303,7 +303,9 @@ function M.from_table(what, values, type_name)
             errors.argument('%s: element %d is %s, not a number', what, i, given)
         end
         array[i - 1] = type_name == 'half' and half.of(value) or value
-        if not is_rounded[type_name] and array[i - 1] ~= value then
+        local stored = array[i - 1]
+        if given == 'number' then stored = tonumber(stored) end     -- 64 bits compare as such else
+        if not is_rounded[type_name] and stored ~= value then
             errors.argument('%s: element %d: %s does not fit %s', what, i, tostring(value),
                             type_name)
         end

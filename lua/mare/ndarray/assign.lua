@@ -3,6 +3,7 @@
 
 local array = require 'mare.ndarray.array'
 local bound = require 'bindings.array'
+local creation = require 'mare.ndarray.creation'
 local errors = require 'bindings.errors'
 local evaluate = require 'mare.expression.evaluate'
 local memory = require 'mare.expression.memory'
@@ -66,6 +67,9 @@ function assign.source_of(leaf, value, what)
         node.refs = 1
         return node
     end
+    if type(value) == 'table' and not array.divided.is(value) then
+        value = creation.new(value, { type = leaf.type.name, device = leaf.device })
+    end
     node = array.hold(value, what)
     local here, there = leaf.device, node.device
     if here ~= there then
@@ -123,10 +127,10 @@ local function into_old(leaf, source)
     return source
 end
 
--- Writes the values of an expression, repeated to this array's shape, or a number into this array
--- and all that show its memory; into some elements only with { where = mask }. Arrays that were
--- made from this one before keep the old values, whether they are computed or not. Returns the
--- array:
+-- Writes the values of an expression or a table, repeated to this array's shape, or a number into
+-- this array and all that show its memory; into some elements only with { where = mask }. Arrays
+-- that were made from this one before keep the old values, whether they are computed or not.
+-- Returns the array:
 --     a { 0, {} }:assign(7)      a:assign(2 * a + b)      a:assign(0, { where = a:lt(0) })
 function Array:assign(value, options)
     options = errors.fields('assign', options or {}, { where = 'any' })

@@ -91,8 +91,9 @@ end
 -- over spec.x, an array, a curve for each row; 'colours', of two axes, the first row at the
 -- bottom; 'scatter', points over spec.x; 'histogram', of spec.bins bins (50) in spec.range.
 -- If kind is not given, one axis is a line and two are colours. The rest of spec: as for
--- mare.plot. a:plot { kind = 'histogram', bins = 20 }
+-- mare.plot. a:plot { kind = 'histogram', bins = 20 }; x:plot(y) is y:plot { x = x }
 function Array:plot(spec)
+    if array.is(spec) then self, spec = spec, { x = self } end
     local shape, kind = array.node(self).shape, spec and spec.kind
     if kind and not kinds[kind] then
         errors.argument("plot: kind '%s' (allowed: %s)", tostring(kind), tables.names(kinds))

@@ -3,6 +3,7 @@
 local array = require 'mare.ndarray.array'
 local bound = require 'bindings.array'
 local number_texts = require 'mare.base.number_texts'
+local transfer = require 'mare.ndarray.transfer'
 
 local padded = number_texts.padded
 
@@ -18,13 +19,16 @@ local function texts_of(values, type)
     if type.complex then return number_texts.of_complex(values, round) end
     if type.kind == 2 then return number_texts.of(values, round) end
     local list = {}
-    for k, value in ipairs(values) do
-        if type.kind == 1 then
-            list[k] = ('%.0f'):format(value)
-        else
-            list[k] = tostring(value)
-        end
-    end
+    for k, value in ipairs(values) do list[k] = tostring(value):gsub('U?LL$', '') end
+    return list
+end
+
+-- Returns the elements as a list, in which whole numbers of 64 bits are texts, as no number of Lua
+-- has them all.
+local function elements(handle)
+    local data, count, type = transfer.read(handle, 'tostring')
+    local read, list = type.kind == 1 and tostring or bound.reader(type.name), {}
+    for k = 1, count do list[k] = read(data[k - 1]) end
     return list
 end
 
@@ -32,28 +36,21 @@ end
 
 -- Adds the elements that are shown to `values`. Returns nested tables of where they stand there, in
 -- which '...' stands for what is left out.
-local function gather(handle, shape, axis, is_cut, values)
-    if axis > shape.rank then
-        values[#values + 1] = handle:item()
-        return #values
-    end
+local function gather(handle, shape, axis, values)
     local list, size = {}, shape[axis]
     local function add(first, stop)
-        local places = {}
-        for k = 1, axis - 1 do places[k] = {} end
         if axis == shape.rank then
-            places[1] = { first, stop }
-            for _, value in ipairs(handle { places[1] }:totable()) do
+            for _, value in ipairs(elements(handle { { first, stop } })) do
                 values[#values + 1] = value
                 list[#list + 1] = #values
             end
             return
         end
         for k = first, stop - 1 do
-            list[#list + 1] = gather(handle { k }, shape, axis + 1, is_cut, values)
+            list[#list + 1] = gather(handle { k }, shape, axis + 1, values)
         end
     end
-    if is_cut and size > 2 * edge then
+    if size > 2 * edge then
         add(0, edge)
         list[#list + 1] = '...'
         add(size - edge, size)
@@ -95,11 +92,11 @@ function printing.text(handle)
     local head = ('%s %s on %s'):format(type.name, tostring(shape), leaf.device.name)
     if shape.count == 0 then return array.drop(leaf, '[] ' .. head) end
     if shape.rank == 0 then
-        local text = texts_of({ handle:item() }, type)[1]
+        local text = texts_of(elements(handle), type)[1]
         return array.drop(leaf, text .. ' ' .. head)
     end
     if shape.count <= most then
-        local read = handle:reshape(-1):totable()
+        local read = elements(handle)
         local at = 0
         local function nested(depth)
             local list = {}
@@ -112,7 +109,7 @@ function printing.text(handle)
         return array.drop(leaf, box_text(nested(1), padded(texts_of(read, type)), 1, shape.rank)
             .. '\n' .. head)
     end
-    local list = gather(handle, shape, 1, true, values)
+    local list = gather(handle, shape, 1, values)
     return array.drop(leaf, box_text(list, padded(texts_of(values, type)), 1, shape.rank)
         .. '\n' .. head)
 end

@@ -81,24 +81,36 @@ local function set_points(d, device)
     d.is_cpu = is_cpu(device)
 end
 
+-- Whether rows are transformed side by side on a processor: short ones, or so many that they fill
+-- vectors, of real numbers to 8192 points, of others, whose first and last stages go over the array
+-- itself from there on, to 4096. inners: how many there are
+local function has_rows_beside(d, inners)
+    local width = vectors.count(d.real)
+    if d.points < least_row then return true end
+    return inners >= width and d.store.unit == 'axis' and vectors.takes(d, d.load)
+        and vectors.takes(d, d.store)
+        and d.points <= most_on_cpu(d.real, d.store.kind == 'split' and width or 2 * width)
+end
+
 -- Returns how many transforms a tile of a processor has. inners: those along the first level
 local function width_on_cpu(d, inners)
-    local width = vectors.count(d.real)
-    local is_row = d.load.unit == 'axis'
-    local is_beside = not is_row and inners >= 4 or is_row and d.points < least_row
-        or is_row and d.store.unit == 'axis' and inners >= width and vectors.takes(d, d.load)
-        and vectors.takes(d, d.store) and d.points <= most_on_cpu(d.real, 2 * width)
+    local width, is_beside = vectors.count(d.real), inners >= 4
+    if d.load.unit == 'axis' then is_beside = has_rows_beside(d, inners) end
     return is_beside and d.points <= most_on_cpu(d.real, width) and width or 1
 end
 
--- Sets the radices and the number of transforms of a tile.
+-- Sets the radices and the number of transforms of a tile. Shares of divided arrays take the
+-- radices of the whole ones.
 local function set_tile(d, device, levels)
     if d.is_cpu then
-        d.radices = factors.on_cpu(d.points, d.real == 'double')
+        local of_whole = width_on_cpu(d, levels[1] * (d.many or 1))
+        d.radices = factors.on_cpu(d.points, d.real == 'double', of_whole > 1)
         d.width = width_on_cpu(d, levels[1])
     else
         groups.set(d, device, levels)
     end
+    d.radices_back = d.radices
+    if d.is_cpu then return end
     -- In reverse order: a work-item ends the first half with the points that it begins the second
     -- with.
     d.radices_back = {}

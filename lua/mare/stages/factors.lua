@@ -105,14 +105,32 @@ local function of_power_of_two(n, is_double)
     return radices
 end
 
--- Returns the radices, whose product is n, for a processor.
-function factors.on_cpu(n, is_double)
+-- Returns the radices of 2^bits for transforms side by side on a processor: as few as registers
+-- allow, as alike as can be. is_alone: whether there are no others
+local function alike(bits, is_double, is_alone)
+    local most = is_double and 2.75 or is_alone and 3.67 or 4
+    local stages, radices = math.ceil(bits / most), {}
+    for k = 0, stages - 1 do radices[k + 1] = 2 ^ math.floor((bits + k) / stages) end
+    return radices
+end
+
+-- Returns the radices, whose product is n, for a processor. is_beside: whether transforms go side
+-- by side, one in each element of a vector; the least come first then, since each butterfly of the
+-- first stage reads roots of its own. By PoCL on AVX-512, processor time: of floats, 256 points by
+-- 4 8 8 in 0.87 of the time of 16 16, 1024 by 8 8 16 in 0.91 of that of 16 8 8, 2048 by 8 16 16 in
+-- 0.86; of doubles, 256 by 4 8 8 in 0.88 of that of 4 4 4 4, 1024 by 4 4 8 8 in 0.93.
+function factors.on_cpu(n, is_double, is_beside)
     local odd = n
     while odd % 2 == 0 do odd = odd / 2 end
     local radices = {}
-    if n > odd then radices = of_power_of_two(n / odd, is_double) end
+    if n > odd then
+        local bits = math.floor(math.log(n / odd) / math.log(2) + 0.5)
+        radices = is_beside and alike(bits, is_double, odd == 1)
+            or of_power_of_two(n / odd, is_double)
+    end
     for _, r in ipairs((taken(odd, { 9, 5, 7, 3, 11, 13 }))) do radices[#radices + 1] = r end
     if #radices == 0 then radices[1] = 1 end
+    if is_beside then table.sort(radices) end
     return radices
 end
 

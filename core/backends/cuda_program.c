@@ -117,8 +117,50 @@ mare_status mr_cuda_program_load(mr_native device, const mr_blob *binary, mr_nat
     return load(device, binary, has_head, out);
 }
 
+/* ---- code of others: the driver is told no size, and reads on where something is cut off ---- */
+
+static uint64_t number_at(const mr_blob *code, uint64_t offset, unsigned bytes) {
+    uint64_t number = 0;
+    memcpy(&number, (const char *)code->data + offset, bytes);
+    return number;
+}
+
+static bool lies_within(const mr_blob *code, uint64_t offset, uint64_t size) {
+    return offset <= code->size && size <= code->size - offset;
+}
+
+/* Entries of a table of an ELF file; those of 64 bytes are sections, of which number 8 has no
+ * bytes, those of 56 segments. */
+static bool parts_lie_within(const mr_blob *code, uint64_t table, uint64_t entry, uint64_t count) {
+    const bool are_sections = entry == 64;
+    if (count && !are_sections && entry != 56) return false;
+    if (!lies_within(code, table, entry * count)) return false;
+    for (uint64_t at = table; count--; at += entry) {
+        if (are_sections && number_at(code, at + 4, 4) == 8) continue;
+        const uint64_t offset = number_at(code, at + (are_sections ? 24 : 8), 8);
+        if (!lies_within(code, offset, number_at(code, at + 32, 8))) return false;
+    }
+    return true;
+}
+
+static bool is_whole(const mr_blob *code) {
+    if (code->size >= 4 && !memcmp(code->data, "\177ELF", 4))
+        return code->size >= 64 &&
+               parts_lie_within(code, number_at(code, 40, 8), number_at(code, 58, 2),
+                                number_at(code, 60, 2)) &&
+               parts_lie_within(code, number_at(code, 32, 8), number_at(code, 54, 2),
+                                number_at(code, 56, 2));
+    if (code->size >= 4 && !memcmp(code->data, "\x50\xed\x55\xba", 4))   /* a fat binary */
+        return code->size >= 16 &&
+               lies_within(code, number_at(code, 6, 2), number_at(code, 8, 8));
+    return true;                    /* PTX ends with its NUL */
+}
+
 /* The driver takes PTX, cubins and fat binaries, and tells them apart. */
 mare_status mr_cuda_program_take(mr_native device, const mr_blob *code, mr_native *out) {
+    if (!is_whole(code))
+        return mr_fail(MARE_ERROR_BUILD, "the code of %zu bytes is damaged or cut off",
+                       code->size);
     return load(device, code, false, out);
 }
 

@@ -87,6 +87,10 @@ mare_status mr_opencl_fail(int32_t code, const char *call, const char *format, .
     }
     if (status == MARE_ERROR_LOST && !strcmp(call, "clCreateContext"))
         status = MARE_ERROR_UNAVAILABLE;
+    if (code == -9999 && !strcmp(call, "clBuildProgram")) { /* as for newer PTX */
+        status = MARE_ERROR_BUILD;
+        meaning = "the driver refuses the program";
+    }
     char argument[256];
     va_list arguments;
     va_start(arguments, format);

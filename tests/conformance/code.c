@@ -103,7 +103,19 @@ static void runs_from_code(mare_device *device, const mare_device_info *info,
     mare_program_release(again);
 }
 
-/* Only PoCL, which keeps programs, crashes on such code. */
+/* NVIDIA's driver crashes on a cubin that is cut off. */
+static void refuses_cut(mare_device *device, mare_program *program) {
+    const mare_program_desc desc = { .source = source, .name = "again" };
+    mare_program *none = NULL;
+    const void *code = NULL;
+    uint64_t size = 0;
+    if (!CHECK_OK(mare_program_code(program, "cubin", &code, &size))) return;
+    for (uint64_t left = size - 1; left > 4; left /= 2)
+        CHECK_FAILS(mare_program_load(device, &desc, code, left, &none), MARE_ERROR_BUILD,
+                    "'again'", "cut off");
+}
+
+/* PoCL, which keeps programs, crashes on all such code. */
 static void refuses_damaged(mare_device *device, mare_program *program) {
     const mare_program_desc desc = { .source = source, .name = "again" };
     mare_program *none = NULL;
@@ -183,6 +195,7 @@ static void test(mare_device *device, const mare_device_info *info) {
     tells_shapes(device, info, program);
     runs_from_code(device, info, program, "binary");
     if (is_cuda) runs_from_code(device, info, program, "ptx");
+    if (is_cuda) refuses_cut(device, program);
     if (is_cuda) has_templates_and_variables(device);
     maps_host(device, info, program, false);
     maps_host(device, info, program, true);

@@ -58,6 +58,34 @@ static mare_status instantiate(mare_program *program) {
     return status;
 }
 
+static bool is_cut(struct session *s, const void *code, uint64_t size) {
+    const mare_program_desc desc = { .source = templates, .name = "t.cu",
+                                     .language = MARE_LANGUAGE_CUDA };
+    mare_program *none = NULL;
+    mare_status status = mare_program_load(s->device, &desc, code, size, &none);
+    mare_program_release(none);
+    return status == MARE_ERROR_BUILD && strstr(mare_error_message(), "damaged or cut off");
+}
+
+/* A cubin with one section at its end, and the head of a fat binary, which the driver would read
+ * beyond their end. */
+static mare_status refuse_cut(struct session *s) {
+    unsigned char elf[160] = "\177ELF\2";
+    elf[40] = elf[58] = 64;
+    elf[60] = 1;
+    elf[64 + 24] = 128;
+    elf[64 + 32] = 32;
+    MUST(is_cut(s, elf, 4) && is_cut(s, elf, 63) && is_cut(s, elf, 64) && is_cut(s, elf, 159));
+    elf[64 + 32]++;
+    MUST(is_cut(s, elf, sizeof elf));
+    elf[64 + 4] = 8;                /* has no bytes */
+    MUST(!is_cut(s, elf, sizeof elf));
+    elf[56] = 1;                    /* a segment of no size that is known */
+    MUST(is_cut(s, elf, sizeof elf));
+    MUST(is_cut(s, "\x50\xed\x55\xba\1\0\x10\0\1\0\0\0\0\0\0", 16));
+    return MARE_OK;
+}
+
 static mare_status use_code(struct session *s) {
     const mare_program_desc desc = { .source = templates, .name = "t.cu",
                                      .language = MARE_LANGUAGE_CUDA };
@@ -66,6 +94,7 @@ static mare_status use_code(struct session *s) {
     mare_status status = use_table(program);
     if (status == MARE_OK) status = load_code(s, program);
     if (status == MARE_OK) status = instantiate(program);
+    if (status == MARE_OK) status = refuse_cut(s);
     mare_program_release(program);
     return status;
 }

@@ -484,6 +484,7 @@ static void statuses(void) {
         { "clEnqueueReadBuffer:1:-9999", MARE_ERROR_LOST },
         { "clBuildProgram:1:-11", MARE_ERROR_BUILD },
         { "clBuildProgram:1:-43", MARE_ERROR_BUILD },
+        { "clBuildProgram:1:-9999", MARE_ERROR_BUILD }, /* NVIDIA of PTX that is too new */
         { "clCreateProgramWithBinary:1:-42", MARE_ERROR_BUILD },
         { "clEnqueueCopyBuffer:1:-123", MARE_ERROR_DEVICE }, /* a code nobody knows */
     };

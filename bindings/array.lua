@@ -403,6 +403,16 @@ local function rounds_to(ctype)
     end
 end
 
+-- The same of whole numbers, the low bits of which it keeps: LuaJIT says what those of 64 bits
+-- become, but not what numbers of Lua do that a type does not hold.
+local function cuts_to(ctype)
+    local one = ffi.new(ctype .. '[1]')
+    return function(value)
+        one[0] = ffi.cast(int64, value)
+        return tonumber(one[0])
+    end
+end
+
 -- The words of functions that stand for kernels: how numbers become those of a type.
 M.on_host = {
     -- Whole numbers of 32 bits have products of 64.
@@ -416,12 +426,15 @@ M.on_host = {
     to_half = function(value) return C.mare_half_value(half.of(value)) end,
     to_complex = ffi.typeof 'complex',
     to_bool = function(value) return value ~= 0 end,
-    to_int8 = rounds_to 'int8_t', to_uint8 = rounds_to 'uint8_t',
-    to_int16 = rounds_to 'int16_t', to_uint16 = rounds_to 'uint16_t',
+    to_int8 = cuts_to 'int8_t', to_uint8 = cuts_to 'uint8_t',
+    to_int16 = cuts_to 'int16_t', to_uint16 = cuts_to 'uint16_t',
     to_int32 = function(value) return tonumber(ffi.cast(int32, ffi.cast(int64, value))) end,
     to_uint32 = function(value) return tonumber(ffi.cast(uint32, ffi.cast(int64, value))) end,
     to_int64 = function(value) return ffi.cast(int64, value) end,
-    to_uint64 = function(value) return ffi.cast(uint64, value) end,
+    to_uint64 = function(value)
+        local is_below = type(value) == 'number' and value < 0
+        return ffi.cast(uint64, is_below and ffi.cast(int64, value) or value)
+    end,
     to_float = rounds_to 'float',
     to_double = tonumber,
 }

@@ -218,6 +218,19 @@ describe('expressions', function()
         is({ { true, false, true }, { true, true, true } }, mare.logical_not(a:eq(1)))
         is({ { 1, 1, 2 }, { 3, 4, 4 } }, a:clip(1, 4))
         is({ { 0, 1, 0 }, { 1, 0, 1 } }, mare.bit_and(a, 1))
+        local c = a:ge(3)
+        is({ { false, true, true }, { true, true, true } },
+            mare.logical_not(mare.where(c, a:lt(0), a:lt(1))))
+    end)
+
+    it('convert whole numbers by their low bits', function()
+        local function converted(value, from, to)
+            return tostring(array({ value }, { type = from }):to(to)):match '%[(.-)%]'
+        end
+        assert.equal('18446744073709551614', converted(-2, 'int32', 'uint64'))
+        assert.equal('246', converted(4000000246, 'uint32', 'uint8'))
+        assert.equal('29174', converted(3392631286, 'uint32', 'int16'))
+        assert.equal('-44', converted(-300, 'int64', 'int8'))
     end)
 
     it('go together with those of the device that is open', function()

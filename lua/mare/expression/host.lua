@@ -69,8 +69,10 @@ local function comparison(state, node)
 end
 
 local function choice(state, node)
-    return ('choose(%s, %s, %s)'):format(truth(state, node[1]), operand(state, node[2], node.type),
-        operand(state, node[3], node.type))
+    local function either(x)
+        return node.type == 'bool' and truth(state, x) or operand(state, x, node.type)
+    end
+    return ('choose(%s, %s, %s)'):format(truth(state, node[1]), either(node[2]), either(node[3]))
 end
 
 local logical = { logical_and = '%s and %s', logical_or = '%s or %s', logical_not = 'not %s' }

@@ -9,6 +9,7 @@
 #include "internal.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,10 +31,23 @@ static mare_program *first;         /* the first program of the queue */
 static uint64_t count;              /* how many programs wait or are compiled */
 static pid_t process;               /* whose threads these are: a fork has none */
 
+/* Ends the process where a compile thread itself has called exit(), as LLVM does on a full disk:
+ * the wait for that thread, and the libraries that it is inside of, would have no end. */
+static void leave_compiler(void) {
+    for (int i = 0; i < MAX_THREADS; i++) {
+        const compiler *one = &compilers[i];
+        if (!one->backend || !one->program || !pthread_equal(one->thread, pthread_self())) continue;
+        dprintf(STDERR_FILENO, "mare: program '%s': its compiler has ended this process\n",
+                one->program->object.label);
+        _exit(EXIT_FAILURE);
+    }
+}
+
 /* Waits for all compile threads at exit, since the libraries of compilers are torn down then. */
 static void wait_for_all(void) {
     if (getpid() != process) return;
     pthread_mutex_lock(&lock);
+    leave_compiler();
     first = NULL;
     for (int i = 0; i < MAX_THREADS; i++)
         while (compilers[i].backend && !compilers[i].has_ended) pthread_cond_wait(&changed, &lock);

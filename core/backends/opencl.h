@@ -88,6 +88,8 @@ typedef struct mr_opencl_entry {
 
 mare_status mr_opencl_probe(mare_backend_info *out);
 mr_opencl_entry *mr_opencl_device_entry(int index); /* NULL if there is none */
+/* Fails where PoCL's folder has no room for a program: LLVM ends the process then. */
+mare_status mr_opencl_check_room(void);
 
 /* ---- what mr_native points to ---- */
 

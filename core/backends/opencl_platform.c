@@ -7,9 +7,12 @@
  */
 #include "opencl.h"
 
+#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { MAX_PLATFORMS = 16, MAX_DEVICES = 64 };
@@ -167,6 +170,31 @@ static void note(char *text, size_t size, const char *what, const char *words) {
 static bool keeps_programs(bool is_pocl) {
     const char *wish = getenv("POCL_KERNEL_CACHE");
     return is_pocl && !(wish && !strcmp(wish, "0"));
+}
+
+/* Where PoCL has its folders; NULL: in none that is known. */
+static const char *pocl_base(char *out, size_t size) {
+    const char *own = getenv("POCL_CACHE_DIR"), *caches = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+    if (own && *own) snprintf(out, size, "%s", own);
+    else if (caches && *caches) snprintf(out, size, "%s", caches);
+    else if (home && *home) snprintf(out, size, "%s/.cache", home);
+    else return NULL;
+    return out;
+}
+
+mare_status mr_opencl_check_room(void) {
+    const uint64_t least = 1 << 20;     /* bytes; programs of Mare have taken up to 650 KiB */
+    char path[PATH_MAX];
+    struct statvfs disk;
+    const char *folder = pocl_base(path, sizeof path);
+    if (!folder || statvfs(folder, &disk) || disk.f_blocks == 0) return MARE_OK;
+    uint64_t left = (uint64_t)(geteuid() ? disk.f_bavail : disk.f_bfree) * disk.f_frsize;
+    if (left >= least) return MARE_OK;
+    return mr_fail(MARE_ERROR_IO,
+                   "%s, where PoCL compiles, has %" PRIu64 " KiB left of the 1 MiB that a program "
+                   "may need: free some, or name another folder in POCL_CACHE_DIR",
+                   folder, left >> 10);
 }
 
 static void add_devices(struct mr_cl_platform *platform, const char *name) {

@@ -218,6 +218,7 @@ static mare_status compile(const mr_opencl_device *device, const mr_source *sour
     struct mr_cl_program *program = NULL;
     int32_t code = 0;
     const char *texts[] = { heading(source), source->text };
+    if (device->entry->is_pocl) MR_TRY(mr_opencl_check_room());
     program = mr_cl.clCreateProgramWithSource(device->context, 2, texts, NULL, &code);
     if (!program) {
         status = mr_opencl_fail(code, "clCreateProgramWithSource", "%s", source->name);

@@ -1,7 +1,9 @@
 /* cache_full.c - the cache on a file system without room: programs are compiled and only not kept,
- * what was there before still serves, and room helps at once. The file system is a tmpfs of some
- * pages, mounted where only this process sees it; where that is not allowed the test is skipped.
+ * what was there before still serves, and room helps at once; PoCL is not asked to compile there.
+ * The file system is a tmpfs of some pages, mounted where only this process sees it; where that is
+ * not allowed the test is skipped.
  */
+#include "backends/opencl.h"
 #include "check.h"
 #include "internal.h"
 
@@ -80,6 +82,9 @@ static void test(const char *folder) {
     builds(device, false);
     expect_no_room();
     CHECK(is_kept("small"));
+    setenv("POCL_CACHE_DIR", folder, 1);
+    CHECK(mr_opencl_check_room() == MARE_ERROR_IO);
+    CHECK(strstr(mare_error_message(), folder) && strstr(mare_error_message(), " 0 KiB left"));
     snprintf(filler, sizeof filler, "%s/filler", folder);
     CHECK(unlink(filler) == 0);
     builds(device, false);

@@ -3,6 +3,7 @@
 -- with ghost cells.
 
 local device = require 'bindings.device'
+local fails = require 'tests.fails'
 local home = require 'bindings.home'
 local launch = require 'tests.ranks.launch'
 local links = require 'mare.links'
@@ -59,11 +60,20 @@ describe('parts beside each other', function()
 
     it('are read in place', function()
         local expected = run({ a }, { 1, 1 }, 2)
-        for way, devices in pairs { joined = { a }, parts = { a, b } } do
-            local text, found = marched(devices, { 2, 3 }, 1)
+        for way, on in pairs { joined = { { a }, { 2, 2 } }, parts = { { a, b }, { 2, 3 } } } do
+            local text, found = marched(on[1], on[2], 1)
             assert.equal(expected, text)
             assert.equal(way, found)
         end
+    end)
+
+    it('exchange cells every few steps only with a fixed dt', function()
+        fails(function()
+            local square = { nx = 8, ny = 8, x = { 0, 1 }, y = { 0, 1 } }
+            mare.simulation { grid = mare.grid(square), devices = { a },
+                scheme = scheme_of(1), boundaries = 'periodic', initial = waves,
+                options = { exchange_every = 2 } }
+        end, nil, '--exchange-every', '--dt')
     end)
 
     it('are told of in files', function()
@@ -78,14 +88,15 @@ describe('parts beside each other', function()
             local links, zlib = require 'mare.links', require 'bindings.zlib'
             local a, b = device.open(), device.open()
             local is_first
-            local function state_of(px, py, passes)
+            local function state_of(px, py, passes, every)
                 local sim = mare.simulation { devices = { a, b },
-                    options = { decompose = { px, py } },
+                    options = { decompose = { px, py },
+                        dt = every and 1e-3, exchange_every = every },
                     grid = mare.grid { nx = 20, ny = 86, x = { 0, 1 }, y = { 0, 1 } },
                     scheme = mare.euler { flux = 'lax_friedrichs', limiter = 'none',
                         passes = passes },
-                    boundaries = { west = 'outflow', east = 'reflective', south = 'periodic',
-                        north = 'periodic' },
+                    boundaries = every and 'periodic' or { west = 'outflow',
+                        east = 'reflective', south = 'periodic', north = 'periodic' },
                     initial = function(x, y) return 1 + x * y, x, -y, 2 - x end }
                 sim:aim(1e9)
                 for _, steps in ipairs { 1, 2, 7 } do sim:step(steps) sim:read() end
@@ -93,13 +104,17 @@ describe('parts beside each other', function()
                 for k, name in ipairs(sim.scheme.fields) do
                     words[k + 1] = zlib.crc32(0, sim:field(name):pointer(), 4 * 20 * 86)
                 end
-                is_first = sim.interior ~= nil
+                is_first = every and is_first or sim.interior ~= nil
                 return table.concat(words, ' ')
             end
             local text = state_of(2, 2, 2)
             if os.getenv 'MARE_TRANSPORT' then
                 local same = require('mare.shapes').with({ march = {} }, state_of, 1, 3, 1)
                 text = same == text and text or same .. ' is not ' .. text
+                local with = require('mare.shapes').with
+                local once = with({ march = {} }, state_of, 1, 3, 1, 1)
+                local often = with({ march = {} }, state_of, 1, 3, 1, 4)
+                text = once == often and text or once .. ' is not ' .. often
             end
             print(text)
             print(links.describe { a, b }, is_first)]]

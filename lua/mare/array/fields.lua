@@ -70,13 +70,34 @@ local function open_beside(self, buffers)
     return swap
 end
 
+-- Returns the same fields with ghost cells for the margin.
+local function new_wide(desc)
+    local parts, margin = {}, desc.margin
+    for k, part in ipairs(desc.parts) do
+        parts[k] = tables.merged(part, { room = { nx = part.room.nx - margin, ny = part.ny } })
+    end
+    return fields.new(tables.merged(desc, { parts = parts, halo = desc.halo + margin,
+        margin = false }))
+end
+
+-- Returns the state of part k, maybe in memory that is allocated for others, or for more, at once.
+local function new_state(self, k, wanted, margin)
+    local joined, wide = self.joined, self.wide and self.wide.of_part[k]
+    local s = state.new(self.parts[k], wanted, joined and function(name, count)
+        return joined[name]:view((k - 1) * joined.each, count)
+    end or wide and function(name) return wide[name]:view(margin * wide.layout.stride) end)
+    s.joined, s.wide = joined, wide
+    return s
+end
+
 -- Allocates fields, filled with zeros. desc: { grid, parts = of grid:split, each
 -- with its device or its rank, if that is another, as of devices.assign, names,
 -- precision = 'float', halo = ghost cells on each side (0), buffers = how many of
 -- `now`, `other` and `third` each part has (1), packed = whether rows follow each
 -- other without padding, label, barrier = of all devices, or nil: with one, ranks
 -- open the buffers of parts beside theirs, is_joined = whether the parts lie one behind
--- the other in one buffer of their device }
+-- the other in one buffer of their device, margin = rows beyond the ghost cells that parts
+-- have in the south and north: `wide` then has them as such }
 function fields.new(desc)
     local self = setmetatable({
         grid = desc.grid, parts = desc.parts, names = desc.names, programs = {},
@@ -87,11 +108,11 @@ function fields.new(desc)
     }, Fields)
     local wanted = { fields = #desc.names, halo = self.halo, precision = self.precision,
         buffers = desc.buffers or 1, packed = desc.packed, label = desc.label }
-    if desc.is_joined then wanted.joined = state.join(desc.parts, wanted) end
-    self.joined = wanted.joined
+    self.joined = desc.is_joined and state.join(desc.parts, wanted) or nil
+    self.wide = desc.margin and new_wide(desc) or nil
     for k, part in ipairs(desc.parts) do
         if part.device then
-            self.of_part[k] = state.new(part, wanted)
+            self.of_part[k] = new_state(self, k, wanted, desc.margin)
             table.insert(self.states, self.of_part[k])
         else
             self.of_part[k] = state.elsewhere(part, wanted)
@@ -339,10 +360,8 @@ end
 
 function Fields:release()
     for _, s in ipairs(self.states) do s:release(self.swap ~= nil) end
-    for k = 1, self.joined and #state.buffers or 0 do
-        local one = self.joined[state.buffers[k]]
-        if one then one:release() end
-    end
+    if self.wide then self.wide:release() end
+    for _, one in ipairs(self.joined or {}) do one:release() end
     if self.swap then self.swap:release() end
     if self.parcel then self.parcel:release() end
 end

@@ -24,18 +24,16 @@ function state.size(part, scheme, precision)
     return bytes, ((scheme.buffers or 2) + (scheme.room and scheme:room() or 0)) * bytes
 end
 
--- Memory of parts that lie one behind the other begins at multiples of so many elements.
-local block = 128
-
--- Allocates memory for all parts, which lie on one device, one behind the other and of one size:
--- { now = buffer, ..., each = elements from one to the next }. desc: as for state.new
+-- Allocates memory for all parts of one room on a device, one behind the other: { buffers..., now =
+-- the first, ..., each = elements from a part to the next }. desc: as for state.new
 function state.join(parts, desc)
     local l = layout.new { nx = parts[1].nx, ny = parts[1].ny, halo = desc.halo,
         fields = desc.fields, room = parts[1].room }
-    local self = { each = math.ceil(l.count / block) * block }
+    local self = { each = math.ceil(l.count / 128) * 128 }      -- where views may begin
     for k = 1, desc.buffers do
-        self[state.buffers[k]] = parts[1].device:buffer { type = desc.precision,
-            count = self.each * #parts, label = 'states of all parts' }
+        self[k] = parts[1].device:buffer { type = desc.precision, count = self.each * #parts,
+            label = 'states of all parts' }
+        self[state.buffers[k]] = self[k]
     end
     return self
 end
@@ -55,18 +53,17 @@ local function putter(fields)
 end
 
 -- Allocates what one part holds, on its device. desc: { fields = how many, halo, precision, packed
--- (see layout.lua), buffers = how many copies, label = of these, or nil; joined = memory that it
--- takes its place in, or nil }
-function state.new(part, desc)
+-- (see layout.lua), buffers = how many copies, label = of these, or nil }; memory(name, count):
+-- returns a buffer that has been allocated for it, nil: one of its own is
+function state.new(part, desc, memory)
     local l = layout.new { nx = part.nx, ny = part.ny, halo = desc.halo, fields = desc.fields,
         packed = desc.packed, room = part.room }
     local self = setmetatable({ device = part.device, part = part, layout = l,
         precision = desc.precision, element = state.bytes[desc.precision], present = 'now',
-        put = putter(l.fields), joined = desc.joined }, State)
+        put = putter(l.fields) }, State)
     for k = 1, desc.buffers do
         local name = state.buffers[k]
-        self[name] = desc.joined
-            and desc.joined[name]:view((part.index - 1) * desc.joined.each, l.count)
+        self[name] = memory and memory(name, l.count)
             or part.device:buffer { type = desc.precision, count = l.count,
                 label = string.format('%s of part %d', desc.label or labels[name], part.index) }
         self[name]:fill(0)

@@ -11,11 +11,9 @@
 local system = require 'bindings.system'
 
 local function device(more)
-    return {
-        name = 'device', type = 'string', default = system.setting 'MARE_DEVICE' or 'auto',
+    return { name = 'device', type = 'string', default = system.setting 'MARE_DEVICE' or 'auto',
         setup = true, rerun = 'dropped',
-        help = "device: cuda:0, opencl:1, auto, ... (see 'mare doctor')" .. more,
-    }
+        help = "device: cuda:0, opencl:1, auto, ... (see 'mare doctor')" .. more }
 end
 
 local simulation = {
@@ -43,6 +41,8 @@ local simulation = {
       help = 'how much of the grid each part gets: equal, auto (as its device takes steps) or '
       .. 'numbers such as 3,1, from west to east and then from south to north' },
     device '; several as cuda:0,cuda:1; all: every GPU',
+    { name = 'exchange-every', default = 1, range = { 1, 16 }, setup = true, keeps_bits = true,
+      rerun = 'dropped', help = 'with --dt: steps between exchanges of cells through the host' },
     { name = 'out', type = 'path', writes = true, rerun = '.nc', help = 'NetCDF file to write' },
     { name = 'every', type = 'number', range = { 1e-12 },
       needs = { 'out' }, help = 'time between outputs; steps end exactly there' },

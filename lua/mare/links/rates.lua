@@ -58,6 +58,14 @@ function Rates:learn(clocks, following)
     for k = 1, #self do clocks[k].tick:set('rate', largest) end
 end
 
+-- Takes the rates away, and tells the ticks none.
+function Rates:forget(clocks)
+    for k = 1, #self do
+        clocks[k].rate:run()
+        clocks[k].tick:set('rate', 0)
+    end
+end
+
 function Rates:release()
     for k = 1, #self do
         self[k].word:release()

@@ -12,6 +12,7 @@
 
 local clocks = require 'mare.array.clocks'
 local core = require 'bindings.device'
+local cycles = require 'mare.run.cycles'
 local devices = require 'mare.array.devices'
 local division = require 'mare.run.division'
 local errors = require 'bindings.errors'
@@ -102,7 +103,7 @@ end
 local function make_fields(self, parts)
     self.fields = fields.new { grid = self.grid, parts = parts, names = self.scheme.fields,
         precision = self.precision, halo = self.scheme.halo, buffers = self.scheme.buffers or 2,
-        barrier = self.barrier, is_joined = parts[1].joined ~= nil }
+        barrier = self.barrier, is_joined = parts[1].joined ~= nil, margin = parts[1].margin }
     self.fields.moves = self.levels ~= nil
     function self.fields.settle() self:find_state() end
     function self.fields.fill_halos() self:fill_ghosts() end
@@ -161,6 +162,7 @@ end
 -- Queues the kernels of one step that sweeps along `axis` first. following: the axis of another
 -- that is queued right behind, if any
 local function queue_step(self, axis, following)
+    if self.cycle then return self.cycle:queue(axis, 1) end
     local states, exchanges = self.states, self.exchanges[axis]
     local before, after = ends_of(self, axis)
     local next = following and not self.particles and self.exchanges[following][1]
@@ -186,6 +188,7 @@ local axes = { 'x', [0] = 'y' }
 
 -- Queues so many steps, x first.
 local function queue_steps(self, count)
+    if self.cycle then return self.cycle:queue('x', count) end
     for k = 1, count do queue_step(self, axes[k % 2], k < count and axes[(k + 1) % 2]) end
 end
 
@@ -253,16 +256,6 @@ local function reads_beside(self, parts)
     return can
 end
 
--- Returns the grid as the one part that steps go over where all parts lie on one device, or nil.
-local function whole_of(self, parts)
-    local g, scheme = self.grid, self.scheme
-    if here.size > 1 or not devices.are_on_one(parts) or not scheme.joins then return nil end
-    local whole = { nx = g.nx, ny = g.ny, cells = g.cells, px = self.decompose[1],
-        py = self.decompose[2], columns = parts[1].columns }
-    local bytes = #parts * state.size(parts[1], scheme, self.precision)
-    return scheme:joins(parts[1].device, whole, bytes) and whole or nil
-end
-
 -- Tells parts whose steps do so that they do: `columns` of all parts, and `room` for the largest;
 -- and where the steps of all are one launch, of what, `joined`.
 local function join_parts(self, parts)
@@ -273,7 +266,9 @@ local function join_parts(self, parts)
         room.nx, room.ny = math.max(room.nx, part.nx), math.max(room.ny, part.ny)
     end
     for _, part in ipairs(parts) do part.columns, part.room = columns, room end
-    local whole = whole_of(self, parts)
+    local is_one = here.size == 1 and devices.are_on_one(parts)
+    local whole = is_one and division.whole(self, parts,
+        #parts * state.size(parts[1], self.scheme, self.precision)) or nil
     for _, part in ipairs(parts) do part.joined = whole end
 end
 
@@ -281,9 +276,8 @@ end
 -- take first: they leave while the rest is computed. All ranks do so, or none.
 local function set_edges(self, parts)
     local px, py = self.decompose[1], self.decompose[2]
-    if px > 1 or py == 1 or self.barrier or not self.levels or not self.scheme.edge_rows then
-        return
-    end
+    local can_not = parts[1].margin or not self.levels or not self.scheme.edge_rows
+    if px > 1 or py == 1 or self.barrier or can_not then return end
     local found, can = {}, links.are_by_host(parts)
     for k, part in ipairs(can and parts or {}) do
         found[k] = part.device and self.scheme:edge_rows(part.device, self.precision, part)
@@ -297,7 +291,7 @@ end
 local function check_alike(self, desc)
     local g = self.grid
     local own = literal.encode { core.full_version, { g.nx, g.ny, g.x, g.y }, self.precision,
-        self.maths, self.cfl, self.dt or 'none', self.first, self.decompose,
+        self.maths, self.cfl, self.dt or 'none', self.exchange_every, self.first, self.decompose,
         self.weights or 'equal', exchange.describe(self.boundaries, self.domain),
         self.scheme.fields, self.scheme:parameters(),
         desc.restart and { desc.restart.t, desc.restart.steps } or 'new',
@@ -350,7 +344,8 @@ local function describe(desc)
     local self = setmetatable({
         grid = desc.grid, scheme = desc.scheme, precision = options.value(o, 'precision'),
         maths = options.value(o, 'maths'), cfl = options.value(o, 'cfl'),
-        dt = options.value(o, 'dt'), now = {}, version = 0, is_new = true,
+        dt = options.value(o, 'dt'), exchange_every = options.value(o, 'exchange_every'),
+        now = {}, version = 0, is_new = true,
         first = first_of(desc.scheme, o), quadrature = options.value(o, 'quadrature'),
         initial_on = options.value(o, 'initial_on'),
         boundaries = exchange.boundaries(desc.boundaries, desc.scheme),
@@ -376,12 +371,16 @@ local function make(self, desc)
         or self.scheme.levels_on and self.scheme:levels_on(devices.everywhere(self.devices))
     self.barrier = devices.assign(parts, self.devices)
     join_parts(self, parts)
+    cycles.plan(self, parts)
     set_edges(self, parts)
     devices.check(parts, self.scheme, self.precision)
     make_fields(self, parts)
     prepare.kernels(self, desc.shown)
     shapes.settle(make_steps, self)
     make_exchanges(self)
+    self.cycle = cycles.new(self, function(axis, left)
+        for s = 1, #self.states do self.states[s].sweeps.cycle[axis][left]:run() end
+    end)
     self.particles = desc.particles
     if self.particles then self.particles:attach(self) end
     make_plans(self)
@@ -396,7 +395,7 @@ end
 --   scheme.particles.new, shown = names of the variables that pictures will show, if any,
 --   restart = where to go on instead: { state = pointer to what save() gave, t, steps, rate },
 --   options = those of every run, by default as run_options.lua has them: device, decompose,
---     weights, precision, maths, cfl, dt, first, quadrature, initial_on }
+--     weights, precision, maths, cfl, dt, exchange_every, first, quadrature, initial_on }
 function simulation.new(desc)
     check_description(desc)
     local self = describe(desc)

@@ -56,9 +56,9 @@ end
 
 -- Returns how march.krn is cut for a part: the columns of a work-item divide those of the part, and
 -- as many fields as there are fit into local memory. Where the part has `columns`, those of all
--- parts, it is march_parts.krn; where it stands for `px` x `py` parts, march_joined.krn, and there
--- is a team for each row of parts. rows: how many it goes over, if not all; height: those of a
--- strip
+-- parts, it is march_parts.krn; where it stands for `px` x `py` parts, march_joined.krn, whose
+-- groups along y are those of a row of parts. rows: how many it goes over, if not all; height:
+-- those of a strip
 local function march_shape(scheme, device, precision, part, rows, height)
     local choice = shapes.find('march', scheme, device, precision, part)
     local W, room = choice.W, device.info.local_memory
@@ -72,17 +72,18 @@ local function march_shape(scheme, device, precision, part, rows, height)
     end
     local team = team_of(device, choice)
     local strips = math.ceil((part.nx + math.max(W, reach) - reach) / (team * W - 2 * reach))
-    local wanted = math.ceil(strips * (rows or part.ny) / (height or choice.rows or 1) * team
+    local py = part.py or 1
+    local wanted = math.ceil(strips * (rows or part.ny / py) / (height or choice.rows or 1) * team
         / choice.GROUP)
-    if part.py then wanted = math.max(wanted, math.ceil(part.py * team / choice.GROUP)) end
     local resident = (choice.resident or math.huge) * device.info.compute_units
-    local groups = math.min(resident, wanted)
+    local groups = math.min(math.max(1, math.floor(resident / py)), wanted)
     local kernel = part.py and 'march_joined' or part.columns and 'march_parts' or 'march'
     return { kernel = kernel, choice = choice, W = W,
-        GROUP = choice.GROUP, DEPTH = choice.DEPTH, TEAM = team, groups = groups,
+        GROUP = choice.GROUP, DEPTH = choice.DEPTH, TEAM = team, groups = groups * py,
         programmatic = is_programmatic(scheme, device, part),
-        global = { groups * choice.GROUP, 1 } }
+        global = { groups * choice.GROUP, py } }
 end
+cuts.march = march_shape
 
 -- Returns how march.krn is cut for the edge of a part and for what lies between: of so many rows.
 -- On a GPU all rows of an edge are computed at once, since they are soon wanted.
@@ -130,7 +131,7 @@ end
 -- Returns which kernel takes a step in one pass: tile.krn where cells are few, unless another is
 -- tuned.
 function cuts.one_pass(scheme, device, precision, part)
-    if part.columns or shapes.is_tried 'march' then return 'march' end
+    if part.columns or part.margin or shapes.is_tried 'march' then return 'march' end
     local is_small = part.cells <= shapes.find('tile', scheme, device, precision, part).cells
     return (is_small or shapes.is_tried 'tile') and 'tile' or 'march'
 end
@@ -178,10 +179,12 @@ function cuts.maxima(scheme, device, part)
             local _, groups = cuts.work(shape, part.nx, part.ny)
             most = math.max(most, groups)
         end
-        local is_done = part.joined and part.index > 1
-        local shape = not is_done and cuts.one_pass_shape(scheme, device, precision, part)
-            or { groups = 0 }
+        local shape = cuts.one_pass_shape(scheme, device, precision, part)
         most = math.max(most, shape.kernel == 'tile' and 2 * shape.groups or shape.groups)
+        if part.margin then
+            local rows = part.ny + 2 * part.margin
+            most = math.max(most, march_shape(scheme, device, precision, part, rows).groups)
+        end
         if part.edge_rows then
             local edge, rest = cuts.edges(scheme, device, precision, part)
             most = math.max(most, 2 * edge.groups + rest.groups)

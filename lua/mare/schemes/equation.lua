@@ -413,7 +413,7 @@ end
 Scheme.maxima, Scheme.kernels, Scheme.bind = traversal.maxima, traversal.kernels, traversal.bind
 Scheme.prepare_kernels = traversal.prepare_kernels
 Scheme.levels_on, Scheme.reads_beside = traversal.levels, traversal.reads_beside
-Scheme.edge_rows, Scheme.joins = traversal.edge_rows, traversal.joins
+Scheme.edge_rows = traversal.edge_rows
 
 -- Computes the cells of fields on their devices from a function of the script: see pointwise.lua.
 Scheme.fill_fields, Scheme.change = pointwise.fill_fields, pointwise.change

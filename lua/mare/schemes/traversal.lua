@@ -43,24 +43,9 @@ function traversal.reads_beside(scheme, device, precision, part)
     return not scheme.stages and cuts.one_pass(scheme, device, precision, part) == 'march'
 end
 
--- Views of memory begin at multiples of this, in bytes.
-local alignment = 512
-
--- Cells up to which one launch steps over all parts on a device: on an H200 one that was tried for
--- 8192^2 took 723 us, parts in turn 690.
-local most_joined = 2 ^ 24
-
--- Whether steps that read cells beside them can go over all parts at once, which lie on one device
--- then, in one buffer. whole: { nx, ny, cells, px, py } of the grid; bytes: of that buffer
-function traversal.joins(_, device, whole, bytes)
-    return whole.cells <= most_joined and bytes <= device.info.max_buffer
-        and math.max(whole.nx * whole.px, whole.ny * whole.py) < 2 ^ 31
-        and alignment % device.info.view_alignment == 0
-end
-
 -- Rows of an edge, more than a neighbour reads. Views begin at a multiple of four rows, whose
 -- lengths are multiples of 128 bytes.
-local edge_rows, aligned_rows = 8, 4
+local edge_rows, aligned_rows, alignment = 8, 4, 512
 
 -- Returns of how many rows the edges are that steps of a part may take before the rest, or nil. A
 -- second queue of NVIDIA's OpenCL costs more than it brings, 970 us a step for 880, and so do the
@@ -215,15 +200,15 @@ local function bind_march_parts(kernels, values, state, part, shape)
     return { x = { step 'x' }, y = { step 'y' } }
 end
 
--- Binds steps in one pass over all parts, by the first of them. That has their states in `joined`.
+-- Binds steps in one pass over all parts, by the first of them.
 local function bind_march_joined(kernels, values, state, part, shape)
     local whole, memory = state.part.joined, state.joined
     state.around = { x = true, y = true }
     if state.part.index > 1 then return { x = {}, y = {} } end
     local x, y = kernels.one_pass(shape)
-    values.bytes = values.bytes * whole.nx * whole.ny / (values.nx * values.ny)
-    values.all = { px = whole.px, py = whole.py, ny = whole.ny, each = memory.each }
-    values.nx, values.ny = whole.nx, whole.ny
+    values.bytes = values.bytes * whole.px * whole.py
+    values.all = { px = whole.px, py = whole.py, columns = values.nx, each = memory.each }
+    values.nx = whole.nx
     local function step(axis)
         values.src, values.dst = memory.now, memory.other
         if axis ~= part.first then values.src, values.dst = memory.other, memory.now end
@@ -232,17 +217,24 @@ local function bind_march_joined(kernels, values, state, part, shape)
     return { x = { step 'x' }, y = { step 'y' } }
 end
 
+-- Returns a buffer of a part from one of its rows on, or of those beyond.
+local function from_row(state, which, row)
+    local first = (row + (state.part.margin or 0)) * state.layout.stride
+    return first > 0 and (state.wide or state)[which]:view(first) or (state.wide or state)[which]
+end
+
 -- Binds a step in one pass over some rows of a part. rows: { from, count, shape,
 -- slot, axis }
 local function bind_rows(kernels, values, state, part, rows)
-    local scheme, from, first = kernels.scheme, rows.from, rows.from * values.stride
+    local scheme, from = kernels.scheme, rows.from
     local own = tables.merged(values,
         scheme.equation:values(scheme.numbers, place_of(state, part, from)))
     own.south = from == 0 and values.south or 1
     own.north = from + rows.count == values.ny and values.north or 1
     own.ny, own.slot, own.bytes = rows.count, rows.slot, values.bytes * rows.count / values.ny
-    own.src = from > 0 and values.src:view(first) or values.src
-    own.dst = from > 0 and values.dst:view(first) or values.dst
+    local src, dst = 'now', 'other'
+    if rows.axis ~= part.first then src, dst = dst, src end
+    own.src, own.dst = from_row(state, src, from), from_row(state, dst, from)
     local x, y = kernels.one_pass(rows.shape)
     return launch(rows.axis == 'x' and x or y, own, rows.shape)
 end
@@ -255,8 +247,6 @@ local function bind_edges(kernels, values, state, part)
     local edge, rest = cuts.edges(kernels.scheme, state.device, state.precision, state.part)
     local launches = { edges = {} }
     for _, axis in ipairs { 'x', 'y' } do
-        values.src, values.dst = state.now, state.other
-        if axis ~= part.first then values.src, values.dst = state.other, state.now end
         local function bound(from, count, shape, behind)
             return bind_rows(kernels, values, state, part, { from = from, count = count,
                 shape = shape, slot = slot + behind, axis = axis })
@@ -266,6 +256,22 @@ local function bind_edges(kernels, values, state, part)
         launches[axis] = { bound(height, north - height, rest, 2 * edge.groups) }
     end
     return launches
+end
+
+-- Binds steps in one pass that also go over rows of the parts beside, in `cycle`: by axis and the
+-- number of steps that follow before cells are exchanged.
+local function bind_cycle(kernels, values, state, part)
+    local own, cycle = state.part, { x = {}, y = {} }
+    state.wide.around = state.around
+    for rows = 0, own.margin, cuts.reach do
+        local count = values.ny + 2 * rows
+        local shape = cuts.march(kernels.scheme, state.device, state.precision, own, count)
+        for axis, launches in pairs(cycle) do
+            launches[rows / cuts.reach] = bind_rows(kernels, values, state, part, { from = -rows,
+                count = count, slot = values.slot, axis = axis, shape = shape })
+        end
+    end
+    return { x = {}, y = {}, cycle = cycle }
 end
 
 -- Binds steps in one pass. Those that sweep along `first` first are the even ones: they go from
@@ -280,6 +286,7 @@ local function bind_one_pass(kernels, values, state, part)
     local x, y = kernels.one_pass(shape)
     state.around = around(state.part, part.boundaries)
     values.wraps = (state.around.x and 1 or 0) + (state.around.y and 2 or 0)
+    if state.part.margin then return bind_cycle(kernels, values, state, part) end
     if state.part.edge_rows then
         values.ticks = 0
         return bind_edges(kernels, values, state, part)

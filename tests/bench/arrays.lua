@@ -7,20 +7,20 @@
 -- as many, sorts a quarter. Each value that must be read or written counts once.
 
 local bandwidth = require 'mare.measure.bandwidth'
-local devices = require 'bindings.device'
 local mare = require 'mare'
 local record = require 'tests.bench.record'
 local system = require 'bindings.system'
 local tables = require 'bindings.tables'
+local words = require 'tests.bench.words'
 
 if arg[1] == 'table' then
     print(require('tests.bench.arrays_table').text(record.read(arg[2], { benchmark = 'arrays' })))
     return
 end
 
-local device = devices.open(arg[1])
+local device = words.device(arg[1])
 local is_gpu = device.info.kind == 'gpu'
-local log2 = tonumber(arg[2]) or record.few(is_gpu and 27 or 22, 10)
+local log2 = words.count('arrays: LOG2', arg[2], record.few(is_gpu and 27 or 22, 10), 32)
 local count = 2 ^ log2
 local copy = bandwidth.measure(device)
 

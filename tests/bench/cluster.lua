@@ -10,8 +10,9 @@
 
 local model = require 'tests.bench.cluster_model'
 local record = require 'tests.bench.record'
+local words = require 'tests.bench.words'
 
-local per_machine = tonumber(arg[1] or 8)
+local per_machine = words.count('cluster: GPUS', arg[1], 8, 4096)
 local path = arg[2] or model.records
 local limit = 0.07
 local most = record.few(4096, 8)
@@ -36,12 +37,12 @@ local function row(m, kind, n, count)
         kind == 'weak' and n * math.sqrt(count) or n, count)
     local nx, ny = kind == 'weak' and n or n / px, kind == 'weak' and n or n / py
     local base = model.step(m, n * n) / (kind == 'weak' and 1 or count)
-    local words = {}
+    local pieces = {}
     for k, under in ipairs { false, true } do
         local us = model.time(m, nx, ny, px, py, per_machine, under)
-        words[k] = ('%9.1f us %5.1f %%'):format(us, 100 * base / us)
+        pieces[k] = ('%9.1f us %5.1f %%'):format(us, 100 * base / us)
     end
-    return ('  %5d %4d x %-4d %s %s'):format(count, px, py, words[1], words[2])
+    return ('  %5d %4d x %-4d %s %s'):format(count, px, py, pieces[1], pieces[2])
 end
 
 local function predict(m, kind, n)

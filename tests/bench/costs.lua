@@ -7,12 +7,12 @@
 -- beside plain C.
 
 local check_kind = require('mare.array.devices').check_kind
-local devices = require 'bindings.device'
 local ffi = require 'ffi'
 local home = require 'bindings.home'
 local json = require 'dkjson'
 local now = require('bindings.system').now
 local record = require 'tests.bench.record'
+local words = require 'tests.bench.words'
 
 local rows = { { 'launch', 'launch of an empty kernel' }, { 'wait', 'launch and wait' },
     { 'allocate', 'allocation and release of 1 MiB' }, { 'upload', 'upload of 4 KiB' },
@@ -92,6 +92,6 @@ local function report(device)
     for _, note in ipairs(notes) do print(note) end
 end
 
-local device = devices.open(arg[1])
+local device = words.device(arg[1])
 check_kind(device, 'costs')
 report(device)

@@ -3,10 +3,10 @@
 --     mare tests/bench/device.lua [DEVICE]
 
 local check_kind = require('mare.array.devices').check_kind
-local devices = require 'bindings.device'
 local record = require 'tests.bench.record'
+local words = require 'tests.bench.words'
 
-local device = devices.open(arg[1])
+local device = words.device(arg[1])
 check_kind(device, 'the benchmark')
 local gpu = device.info.kind == 'gpu'
 local bytes = record.few(gpu and 1024 or 128, 1) * 2 ^ 20

@@ -3,13 +3,13 @@
 -- The peer is C in the same process; see peer.lua for `added`.
 
 local library = require('bindings.ffi').C
-local devices = require 'bindings.device'
 local overlap = require 'tests.bench.overlap'
 local peers = require 'tests.bench.peer'
 local record = require 'tests.bench.record'
 local system = require 'bindings.system'
+local words = require 'tests.bench.words'
 
-local device = devices.open(arg[1])
+local device = words.device(arg[1])
 local backend = device.name:match '^%a+'
 local gpu = device.info.kind == 'gpu'
 

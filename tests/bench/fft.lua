@@ -6,25 +6,25 @@
 --     mare tests/bench/fft.lua table FILE...
 -- Where cuFFT is, it is measured in turn. IMAGE (fft.png; none): the times by length, of `lengths`
 -- or `sizes`. PART: lengths, batches, factors, squares, window, errors, exact, picture and peers,
--- which are the default; sizes: 160 plans. peers: SciPy, MKL and FFTW on two threads of the
--- processor (fft_peers.py), as far as the Python of $MARE_PYTHON, or python3, has them. The table
--- is made of files with the records.
+-- which are the default; sizes: 155 plans, sizes:N those from length N on. peers: SciPy, MKL and
+-- FFTW on two threads of the processor (fft_peers.py), as far as the Python of $MARE_PYTHON, or
+-- python3, has them. The table is made of files with the records.
 
 local cufft = require 'bindings.cufft'
-local devices = require 'bindings.device'
 local exact_transform = require 'tests.bench.exact_transform'
 local home = require 'bindings.home'
 local json = require 'dkjson'
 local mare = require 'mare'
 local record = require 'tests.bench.record'
+local words = require 'tests.bench.words'
 
 if arg[1] == 'table' then
     return require 'tests.bench.transforms_table' ({ unpack(arg, 2) },
         { benchmark = 'fft', value = 'seconds', unit = 'us', by = 1e-6, is_time = true })
 end
 
-local device = devices.open(arg[1])
-local image = arg[2] or not record.is_small and 'fft.png' or 'none'
+local device = words.device(arg[1])
+local image = words.picture('fft: IMAGE', arg[2] or not record.is_small and 'fft.png' or 'none')
 local has_cufft = cufft.is_there(device)
 local has_double = device.info.has_double
 local is_gpu = device.info.kind == 'gpu'
@@ -150,13 +150,13 @@ end
 
 -- Figure 4.8 in full: 92 of each length from 1024 to 4096 without a factor over 7, and of every
 -- eighth prime.
-function parts.sizes()
+function parts.sizes(least)
     local primes = 0
     for _, factor in ipairs { 2, 3, 5, 7 } do add_curve('largest factor ' .. factor) end
     for n = 1024, record.few(4096, 1031) do
         local factor = largest_factor(n)
         if factor == n then primes = primes + 1 end
-        if factor <= 7 or factor == n and primes % 8 == 1 then
+        if n >= (least or 0) and (factor <= 7 or factor == n and primes % 8 == 1) then
             local seconds = measure_queued(('%s, 92 of %d'):format(types[#types], n),
                 { type = types[#types], shape = { 92, n } })
             add_point(factor == n and 'primes' or 'largest factor ' .. factor, n, seconds)
@@ -291,14 +291,14 @@ end
 
 local order = { 'lengths', 'batches', 'factors', 'squares', 'window', 'errors', 'exact',
     'picture', not record.is_small and 'peers' or nil }
-for _, part in ipairs(#arg > 2 and { unpack(arg, 3) } or order) do
-    if not parts[part] then
-        error(("fft: part '%s' (allowed: %s, sizes)"):format(part, table.concat(order, ', ')), 0)
-    end
-    parts[part]()
+local names = { 'sizes', unpack(order) }
+local wanted = #arg > 2 and { unpack(arg, 3) } or order
+for _, part in ipairs(wanted) do
+    words.choice('fft: PART', part:match '^sizes:%d+$' and 'sizes' or part, names)
 end
+for _, part in ipairs(wanted) do parts[part:match '^%a+'](tonumber(part:match ':(%d+)')) end
 
-if image ~= 'none' and curves[1] then
+if image and curves[1] then
     mare.image.lines { path = image, title = 'Transforms of real numbers, ' .. device.info.model,
         xlabel = 'points', ylabel = 'us', xlog = true, ylog = true, series = curves }
 end

@@ -8,13 +8,13 @@
 
 local check_kind = require('mare.array.devices').check_kind
 local cufft = require 'bindings.cufft'
-local devices = require 'bindings.device'
 local errors = require 'bindings.errors'
 local ffi = require 'ffi'
 local mare = require 'mare'
 local now = require('bindings.system').now
 local profile = require 'mare.measure.profile'
 local record = require 'tests.bench.record'
+local words = require 'tests.bench.words'
 
 local c_types = { float = 'float[?]', double = 'double[?]' }
 
@@ -104,7 +104,7 @@ local function report(device, type, shape, backend)
     end
 end
 
-local device = devices.open(arg[1])
+local device = words.device(arg[1])
 check_kind(device, 'fft_use')
 local first, second = (arg[2] or ''):match '^(%d+)x?(%d*)$'
 first = tonumber(first) or record.few(device.info.kind == 'gpu' and 25 or 18, 6)

@@ -8,7 +8,6 @@
 -- has them; set MARE_CACHE to an empty folder to see what Mare's first call takes.
 
 local bandwidth = require 'mare.measure.bandwidth'
-local devices = require 'bindings.device'
 local gas = require 'tests.gas_in_lua'
 local home = require 'bindings.home'
 local json = require 'dkjson'
@@ -20,7 +19,7 @@ local source = require 'mare.base.source'
 local system = require 'bindings.system'
 local words = require 'tests.bench.words'
 
-local device = devices.open(arg[1])
+local device = words.device(arg[1])
 local which = words.choice('functions: part', arg[2] or 'all',
     { 'kernels', 'peers', 'solvers', 'all' })
 local is_gpu = device.info.kind == 'gpu'

@@ -7,15 +7,16 @@
 -- the device also with both transfers.
 
 local blas = require 'bindings.openblas'
-local devices = require 'bindings.device'
 local ffi = require 'ffi'
 local mare = require 'mare'
 local record = require 'tests.bench.record'
 local system = require 'bindings.system'
+local words = require 'tests.bench.words'
 
-local device = devices.open(arg[1])
-local n = tonumber(arg[2]) or record.few(600, 16)
-local most = tonumber(arg[3]) or record.few(system.cores and system.cores() or 4, 2)
+local device = words.device(arg[1])
+local n = words.count('host: N', arg[2], record.few(600, 16), 2 ^ 14)
+local most = words.count('host: THREADS', arg[3],
+    record.few(system.cores and system.cores() or 4, 2), 1024)
 local counts = record.few(2e8, 1e4)
 
 -- ---- in a thread ----

@@ -3,12 +3,12 @@
 --     mare tests/bench/memory.lua [DEVICE]
 -- With MARE_MEMORY_LIMIT=1G the collector has less memory and runs more often than without.
 
-local devices = require 'bindings.device'
 local peers = require 'tests.bench.peer'
 local record = require 'tests.bench.record'
 local system = require 'bindings.system'
+local words = require 'tests.bench.words'
 
-local device = devices.open(arg[1])
+local device = words.device(arg[1])
 local peer = peers.open(device)
 -- For temporaries: the number of pairs of batches, and the length of a batch.
 local rounds, seconds = record.few(7, 1), record.few(0.08, 0)

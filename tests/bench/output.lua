@@ -8,7 +8,6 @@
 -- are on the disk. The time of cores is that of all threads of the process, in the system, too.
 --     mare tests/bench/output.lua [DEVICE [FOLDER [EVERY [NX NY]]]]
 
-local devices = require 'bindings.device'
 local exchange = require 'mare.array.exchange'
 local files = require 'bindings.files'
 local mare = require 'mare'
@@ -19,7 +18,7 @@ local snapshot = require 'mare.array.snapshot'
 local system = require 'bindings.system'
 local words = require 'tests.bench.words'
 
-local device = devices.open(arg[1])
+local device = words.device(arg[1])
 local is_gpu = device.info.kind == 'gpu'
 local path = (arg[2] or '.') .. '/output_bench.nc'
 local every = words.count('output: EVERY', arg[3], 20)

@@ -3,6 +3,7 @@
 -- row of a table on standard output. MARE_BENCH=small only tests that a benchmark runs: it has the
 -- least sizes and counts, its figures mean nothing, and they are not recorded.
 
+local errors = require 'bindings.errors'
 local json = require 'dkjson'
 local mare = require 'bindings.device'
 
@@ -58,13 +59,15 @@ end
 
 -- Returns the records of a file that have the wanted values, in its order.
 function record.read(path, wanted)
-    local list = {}
-    for line in io.lines(path) do
+    local list, file, reason = {}, io.open(path)
+    if not file then errors.usage('records: %s', reason) end
+    for line in file:lines() do
         local values = json.decode(line)
         local fits = values ~= nil
         for name, value in pairs(wanted) do fits = fits and values[name] == value end
         if fits then list[#list + 1] = values end
     end
+    file:close()
     return list
 end
 

@@ -14,6 +14,7 @@ local launch = require 'tests.ranks.launch'
 local lfs = require 'lfs'
 local record = require 'tests.bench.record'
 local system = require 'bindings.system'
+local words = require 'tests.bench.words'
 
 local function list_of(text)
     local list = {}
@@ -22,9 +23,10 @@ local function list_of(text)
 end
 
 local names = list_of(arg[1] or devices.open().name)
-local device = devices.open(names[1])
+local device = words.device(names[1])
 local sizes, chosen = list_of(arg[2] or '1024'), list_of(arg[3] or 'euler_hllc')
-local seconds = tonumber(arg[4] or 0.2)
+local seconds = words.seconds('scaling: SECONDS', arg[4], 0.2)
+for _, n in ipairs(sizes) do words.count('scaling: N', n, nil, 2 ^ 16) end
 local modes = list_of(arg[5] or record.few('process,ranks,staged', 'process,ranks'))
 local kinds = arg[6] or 'weak,strong'
 local rounds, limit = record.few(5, 1), 400
@@ -44,12 +46,12 @@ local program = "require 'tests.bench.scaling_rank' (...)"
 
 -- Starts the program of a case. Returns { case, k, pipe }.
 local function start(k, case, n, mode, count)
-    local words = table.concat({ folder, k, table.concat(names, ','), case, n,
+    local pieces = table.concat({ folder, k, table.concat(names, ','), case, n,
         table.concat(counts, ','), seconds, rounds, kinds }, ' ')
     local command = ('POCL_MAX_PTHREAD_COUNT=1 timeout %d %s -e %s %s'):format(limit,
-        home.launcher, launch.quote(program), words)
+        home.launcher, launch.quote(program), pieces)
     if mode ~= 'process' then
-        command = launch.command(launcher, count, program, words, 'MARE_TRANSPORT='
+        command = launch.command(launcher, count, program, pieces, 'MARE_TRANSPORT='
             .. (mode == 'staged' and 'staged' or 'auto')
             .. ' OMPI_MCA_hwloc_base_binding_policy=none', limit)
     end

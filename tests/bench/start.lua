@@ -11,6 +11,7 @@ local home = require 'bindings.home'
 local peers = require 'tests.bench.peer'
 local record = require 'tests.bench.record'
 local system = require 'bindings.system'
+local words = require 'tests.bench.words'
 
 -- ---- in a process of its own ----
 
@@ -36,7 +37,7 @@ if arg[1] == 'simulation' then return start_simulation(arg[2]) end
 
 -- ---- measuring ----
 
-local device = devices.open(arg[1])
+local device = words.device(arg[1])
 local peer = peers.open(device)
 local backend = device.name:match '^%a+'
 local rounds = record.few(7, 1)
@@ -44,11 +45,11 @@ local rounds = record.few(7, 1)
 -- Returns a kernel of the usual size in the vendor's language, the same text
 -- for both sides. `number` makes it different from all texts in caches.
 local function text_of(number)
-    local words = {
+    local pieces = {
         cuda = { 'extern "C" __global__ void', '', 'blockIdx.x * blockDim.x + threadIdx.x' },
         opencl = { '__kernel void', '__global ', 'get_global_id(0)' },
     }
-    local w = words[backend]
+    local w = pieces[backend]
     return ([[
 %s heat(int n, float r, %sconst float *u, %sfloat *v) {
     int i = %s;

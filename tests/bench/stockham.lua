@@ -7,10 +7,10 @@
 -- must give the same.
 
 local check_kind = require('mare.array.devices').check_kind
-local devices = require 'bindings.device'
 local errors = require 'bindings.errors'
 local mare = require 'mare'
 local record = require 'tests.bench.record'
+local words = require 'tests.bench.words'
 
 local text = [[
 MR_KERNEL void halve(MR_GLOBAL const mr_complex *x, MR_GLOBAL mr_complex *y, int m, int s,
@@ -81,10 +81,11 @@ local function measure(device, log2, x, wanted, name)
     return sum, wrong
 end
 
-local device = devices.open(arg[1])
+local device = words.device(arg[1])
 check_kind(device, 'stockham')
-local log2 = tonumber(arg[2]) or record.few(device.info.kind == 'gpu' and 27 or 20, 6)
-if log2 % 1 ~= 0 or log2 < 2 or log2 > 29 then
+local log2 = words.count('stockham: LOG2', arg[2],
+    record.few(device.info.kind == 'gpu' and 27 or 20, 6))
+if log2 < 2 or log2 > 29 then
     errors.usage('stockham: LOG2 = %s (allowed: 2 to 29)', tostring(arg[2]))
 end
 local points = 2 ^ log2

@@ -7,9 +7,9 @@
 -- of it.
 
 local check_kind = require('mare.array.devices').check_kind
-local devices = require 'bindings.device'
 local profile = require 'mare.measure.profile'
 local record = require 'tests.bench.record'
+local words = require 'tests.bench.words'
 
 -- A product by tiles of 16 x 16 in local memory, as one writes it first.
 local text = [[
@@ -29,12 +29,12 @@ void multiply(MR_GLOBAL const real *a, MR_GLOBAL const real *b, MR_GLOBAL real *
 }
 ]]
 
-local device = devices.open(arg[1])
+local device = words.device(arg[1])
 check_kind(device, 'streams')
 local type = device.info.has_double and 'double' or 'float'
-local n = 16 * math.ceil((tonumber(arg[2]) or record.few(device.info.kind == 'gpu' and 2048 or 256,
-    16)) / 16)
-local count = tonumber(arg[3]) or record.few(6, 2)
+local n = 16 * math.ceil(words.count('streams: N', arg[2],
+    record.few(device.info.kind == 'gpu' and 2048 or 256, 16), 2 ^ 15) / 16)
+local count = words.count('streams: COUNT', arg[3], record.few(6, 2), 1000)
 local kernel = device:program { source = text, name = 'multiply.krn',
     defines = { MARE_REAL = type } }:kernel 'multiply'
 

@@ -3,9 +3,9 @@
 --     mare bench strides [DEVICE] [IMAGE.png]
 
 local check_kind = require('mare.array.devices').check_kind
-local devices = require 'bindings.device'
 local image = require 'mare.draw.image'
 local record = require 'tests.bench.record'
+local words = require 'tests.bench.words'
 
 -- Element and how many of them one work-item has beside each other.
 local kinds = { { 'char', 'int8', 1 }, { 'int16', 'int16', 1 }, { 'float', 'float', 1 },
@@ -44,18 +44,19 @@ local function measure(device, kind)
     return curve
 end
 
-local device = devices.open(arg[1])
+local device = words.device(arg[1])
 check_kind(device, 'strides')
+local picture = words.picture('strides: IMAGE', arg[2])
 local curves = {}
 for _, kind in ipairs(record.few(kinds, { kinds[1] })) do
     if kind[2] ~= 'double' or device.info.has_double then
         curves[#curves + 1] = measure(device, kind)
     end
 end
-if arg[2] then
-    image.lines { path = arg[2], width = 1000, height = 700, xlog = true, ylog = true,
+if picture then
+    image.lines { path = picture, width = 1000, height = 700, xlog = true, ylog = true,
         xticks = strides,
         title = device.info.model .. ': elements that lie apart', xlabel = 'stride, elements',
         ylabel = 'GB/s read and written', series = curves }
-    print('wrote ' .. arg[2])
+    print('wrote ' .. picture)
 end

@@ -8,9 +8,9 @@
 
 local bandwidth = require 'mare.measure.bandwidth'
 local cufft = require 'bindings.cufft'
-local devices = require 'bindings.device'
 local mare = require 'mare'
 local record = require 'tests.bench.record'
+local words = require 'tests.bench.words'
 
 if arg[1] == 'table' then
     return require 'tests.bench.transforms_table' ({ unpack(arg, 2) },
@@ -19,9 +19,9 @@ end
 
 -- ---- what is measured ----
 
-local device = devices.open(arg[1])
+local device = words.device(arg[1])
 local is_gpu = device.info.kind == 'gpu'
-local log2 = tonumber(arg[2]) or record.few(is_gpu and 26 or 22, 12)
+local log2 = words.count('transforms: LOG2', arg[2], record.few(is_gpu and 26 or 22, 12), 30)
 local points = 2 ^ log2
 local copy = bandwidth.measure(device)
 

@@ -3,13 +3,14 @@
 -- CELLS along each axis, 512 on a GPU and 64 elsewhere. Each is beside the device's copy.
 
 local bandwidth = require 'mare.measure.bandwidth'
-local devices = require 'bindings.device'
 local mare = require 'mare'
 local record = require 'tests.bench.record'
 local system = require 'bindings.system'
+local words = require 'tests.bench.words'
 
-local device = devices.open(arg[1])
-local n = tonumber(arg[2]) or record.few(device.info.kind == 'gpu' and 512 or 64, 12)
+local device = words.device(arg[1])
+local n = words.count('volume: CELLS', arg[2],
+    record.few(device.info.kind == 'gpu' and 512 or 64, 12), 2048)
 local steps = record.few(10, 2)
 
 local equations = {}

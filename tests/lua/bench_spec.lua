@@ -2,7 +2,10 @@
 -- give the same frames.
 
 local bench = require 'mare.measure.bench'
+local fails = require 'tests.fails'
 local home = require 'bindings.home'
+local read = require 'tests.bench.words'
+local record = require 'tests.bench.record'
 
 local device = require('bindings.device').open(os.getenv 'MARE_TEST_DEVICE' or 'auto')
 
@@ -49,6 +52,16 @@ describe('mare bench', function()
                 true), output)
             assert.equal(2, status)
         end
+    end)
+
+    it('reads words', function()
+        assert.equal(3, read.count('x: N', '3', 1, 4))
+        fails(function() read.count('x: N', '5', 1, 4) end, nil, "x: N: '5'", 'from 1 to 4')
+        fails(function() read.device 'nodev' end, nil, "'nodev'", 'no such back end')
+        fails(function() read.picture('x: IMAGE', 'a.gif') end, nil, 'x: IMAGE: a.gif', '.png')
+        assert.equal(nil, read.picture('x: IMAGE', 'none'))
+        fails(function() read.seconds('x: SECONDS', '0') end, nil, "'0'", 'above 0')
+        fails(function() record.read('no_file', {}) end, nil, 'records: no_file', 'No such file')
     end)
 
     it('refuses a device that computes nothing', function()

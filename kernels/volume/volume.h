@@ -65,6 +65,9 @@ MR_FN sweep sweep_along(real inv_dn, real dt, parameters k) {
 MR_FN real rate_in_volume(cell q, volume p, parameters k) {
     primitive w = primitive_of(q, k);
     real rate = p.inv_dx * fastest_of(w, k);
+#ifdef UNTOLD
+    rate += untold(q);
+#endif
     w = turned_primitive(w), k = turned_parameters(k);
     rate = mr_max_nan(rate, p.inv_dy * fastest_of(w, k));
     w = turned_primitive(w), k = turned_parameters(k);

@@ -204,6 +204,7 @@ describe('a volume', function()
     it('refuses what it cannot do', function()
         local function refuse(changes, text)
             local desc = { scheme = scheme, boundaries = 'periodic', initial = function() end,
+                options = { device = device, precision = 'double' },
                 grid = { nx = 8, ny = 8, nz = 8, x = { 0, 1 }, y = { 0, 1 }, z = { 0, 1 } } }
             for name, value in pairs(changes) do desc[name] = value end
             fails(function() mare.volume.simulation(desc) end, nil, text)
@@ -221,6 +222,8 @@ describe('a volume', function()
         large.nz = 8
         refuse({ grid = large }, 'more slabs are wanted, at most 2')
         refuse({ initial = function() return 1, 'x' end }, 'gives string as value 2')
+        refuse({ initial = function(x) return x < 0.9 and 1 or 0 / 0, 0, 0, 0 end },
+            'p nan in cell (7, 0, 0) at x = 0.9375')
         refuse({ initial = 1 }, 'initial')
         refuse({ scheme = mare.equations { dimensions = 3, fields = { 'u' }, scheme = 'ssp_rk2',
             flux = function(q) return q.u end, speed = function() return 1, 1 end } },

@@ -278,6 +278,16 @@ describe('equations in Lua', function()
         assert.are_not.equal(decay(1.5), burgers():parameters().functions)
     end)
 
+    it('tell of states that are none, whatever their speeds depend on', function()
+        local text = 'untold%(cell q%) {\n    real all = q%.rho %+ q%.mn %+ q%.mt %+ q%.q_E;'
+        assert.is_nil(gas().equation.code:find 'untold')
+        local swapped = gas { speed = function() return 1, -1 end }
+        assert.is_truthy(swapped.equation.code:find(text), swapped.equation.code)
+        assert.equal('speed(q, p) gives 1, -1, not the lowest and the highest velocity',
+            swapped:invalid(1, 0, 0, 2.5))
+        assert.equal('rho nan', swapped:invalid(0 / 0, 0, 0, 2.5))
+    end)
+
     it('are refused with what is wrong', function()
         local function refused(words, changes)
             fails(function() gas(changes) end, 'MARE_ERROR_ARGUMENT', words)
@@ -295,6 +305,9 @@ describe('equations in Lua', function()
         refused("'gamma' must be a number", { parameters = { gamma = 'much' } })
         refused("'Gamma'", { parameters = { Gamma = 1 } })
         refused('at least one', { fields = {} })
+        refused("field 2: 'rho' is there twice", { fields = { 'rho', 'rho' } })
+        refused("no argument for 'p': it is given 5",
+            { source = function(q, x, y, z, t, p) return p.a, 0, 0, t end })  -- luacheck: ignore
         fails(function() mare.equations { fields = { 'u' } } end, 'MARE_ERROR_ARGUMENT',
             'flux is missing')
         fails(function()

@@ -4,7 +4,7 @@
 -- shore moves over a parabolic bed. Without rotation kurganov_petrova equals
 -- cdklm.
 
-local dam_break = require 'mare.schemes.dam_break'
+local dam_break = require 'mare.ocean.dam_break'
 local ocean = require 'mare.ocean'
 local sample = require 'tests.sample'
 local support = require 'tests.validation.support'

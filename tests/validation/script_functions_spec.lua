@@ -196,8 +196,8 @@ describe('files of a run with functions', function()
         local function change(q) return q.rho, q.u, q.v, outside[1] * q.p end
         run({ '--out=' .. file, '--checkpoint=' .. saved }, change)
         run({ '--restart=' .. saved, '--steps=4' }, change)     -- a number of a table is held
-        local list = { { 1 } }
-        local function closed(q) return q.rho, q.u, q.v, list[1][1] * q.p end
+        local list = { { { 1 } } }
+        local function closed(q) return q.rho, q.u, q.v, list[1][1][1] * q.p end
         run({ '--out=' .. file, '--checkpoint=' .. saved }, closed)
         local ok, failure = pcall(run, { '--restart=' .. saved, '--steps=4' }, closed)
         assert.is_false(ok)

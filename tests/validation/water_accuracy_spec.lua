@@ -3,7 +3,7 @@
 -- same finer run, and dam breaks compared with the exact solutions, with the
 -- numbers of SWASHES 4.1.1 and 4.1.2.
 
-local dam_break = require 'mare.schemes.dam_break'
+local dam_break = require 'mare.ocean.dam_break'
 local ffi = require 'ffi'
 local ocean = require 'mare.ocean'
 local sample = require 'tests.sample'

@@ -122,10 +122,14 @@ end
 local function check_variables(spec)
     if #spec.variables == 0 then fail(spec, 'no variables to write') end
     local names = axes_of(spec)
-    local seen = { time = true, [names.y.name] = true, [names.x.name] = true }
+    local coordinates = { time = true, [names.y.name] = true, [names.x.name] = true }
+    local seen = {}
     for i, v in ipairs(all_variables(spec)) do
         if type(v.name) ~= 'string' or not v.name:find '^[%a][%w_]*$' then
             fail(spec, 'variable %d: name %s, must be letters, digits and _', i, tostring(v.name))
+        end
+        if coordinates[v.name] then
+            fail(spec, "variable %s: a coordinate of the file is called so", v.name)
         end
         if seen[v.name] then fail(spec, 'variable %s: the name is used twice', v.name) end
         seen[v.name] = true

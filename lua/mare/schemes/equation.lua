@@ -449,6 +449,11 @@ end
 function Scheme:invalid(...)
     local f = self.equation.invalid
     if f then return f(self, ...) end
+    return self:not_finite(...)
+end
+
+-- Says which of a cell's numbers is not finite; returns nil if none is.
+function Scheme:not_finite(...)
     for k = 1, select('#', ...) do
         local value = select(k, ...)
         if value - value ~= 0 then return string.format('%s %g', self.fields[k], value) end

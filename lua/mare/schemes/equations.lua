@@ -134,6 +134,22 @@ function equations.vector(x, y, z)
     return { x = x, y = y, z = z }
 end
 
+-- Returns what says what is wrong with a cell: its numbers, or what `speed` gives for them.
+local function invalid_of(desc)
+    return function(scheme, ...)
+        local what = scheme:not_finite(...)
+        if what then return what end
+        local p = lua_code.parameter_values(scheme.equation.parameters, scheme.numbers)
+        local w = lua_code.values_of(desc.fields, ...)
+        if desc.primitive then w = lua_code.values_of(desc.primitives, desc.primitive(w, p)) end
+        local low, high = desc.speed(w, p)
+        if not (low <= high and high - low < math.huge) then
+            return ('speed(q, p) gives %g, %g, not the lowest and the highest velocity'):format(low,
+                high)
+        end
+    end
+end
+
 local function is_own(riemann) return type(riemann) == 'function' end
 
 -- Returns the fluxes of an equation; nil: those that any has.
@@ -182,7 +198,7 @@ function equations.new(desc)
         rates = desc.source ~= nil, fluxes = fluxes_for(desc.riemann),
         conserved = conserver(desc), variables = desc.variables, integrals = desc.integrals,
         units = desc.units, given = desc.primitives, unknowns = desc.fields,
-        dimensions = desc.dimensions,
+        dimensions = desc.dimensions, invalid = invalid_of(desc),
     }
     local scheme = made { flux = is_own(desc.riemann) and 'own' or desc.riemann,
         limiter = desc.limiter, theta = desc.theta, passes = desc.passes, scheme = desc.scheme }

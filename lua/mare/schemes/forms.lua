@@ -9,6 +9,8 @@
 --   outward_of(w, k), fastest_of(w, k)   how fast the outermost signals go to either side, and the
 --       faster of both: where they are v - c and v + c, c - v and c + v, and |v| + c
 --
+--   untold(q)   0, or no number where an unknown is none of which signals do not tell
+--
 --   add_rate(q, rate, dt)   what a source adds in dt: where it adds nothing there is no sum
 --
 -- The first follows from A = q'(w)^-1 F'(w), of which the variables' own velocity joins d. For the
@@ -273,6 +275,49 @@ local function outward(desc, w, k)
             function(lines, texts) lines:line('return %s;', texts[1]) end)
 end
 
+-- ---- what signals do not tell ----
+
+-- Adds to a set the inputs that an expression depends on.
+local function add_inputs(set, node)
+    if type(node) ~= 'table' or set[node] then return end
+    set[node] = true
+    for _, operand in ipairs(node) do add_inputs(set, operand) end
+end
+
+-- Returns variables as a function of Lua reads them, of the expressions for each in order.
+local function read_of(list, values)
+    local read, at = {}, 0
+    for _, entry in ipairs(list) do
+        local is_vector = type(entry) == 'table'
+        local count = is_vector and (entry.components or 2) or 1
+        local n, t, b = unpack(values, at + 1, at + count)
+        read[is_vector and entry.vector or entry] = is_vector and { n = n, t = t, b = b } or n
+        at = at + count
+    end
+    return read
+end
+
+-- A state whose speeds are numbers may still be none: those of waves in a medium at rest depend on
+-- nothing. Along all axes speeds tell of all components of a vector.
+local function untold(desc, symbol, k)
+    local q, members = record('q', desc.fields, symbol)
+    local given = desc.primitive and trace.of(desc.primitive, q, k) or members
+    if desc.primitive and given == members then return '' end
+    local speeds = trace.of(desc.speed, read_of(desc.primitives, given), k)
+    if not speeds then return '' end
+    local set, terms, at = {}, {}, 0
+    for _, node in ipairs(speeds) do add_inputs(set, node) end
+    for _, entry in ipairs(desc.fields) do
+        local first, is_told = at + 1, false
+        at = at + (type(entry) == 'table' and (entry.components or 2) or 1)
+        for n = first, at do is_told = is_told or set[members[n]] end
+        for n = first, is_told and 0 or at do terms[#terms + 1] = members[n].text end
+    end
+    if #terms == 0 then return '' end
+    return ('#define UNTOLD 1\nMR_FN real untold(cell q) {\n    real all = %s;\n'
+        .. '    return all - all;\n}\n'):format(table.concat(terms, ' + '))
+end
+
 -- ---- sources ----
 
 -- Returns add_rate() without the unknowns whose rate is 0; order: the number of the result of each;
@@ -303,7 +348,7 @@ end
 local function of(desc, parameters, symbol, fields, names)
     local w, members = record('w', desc.primitives, symbol)
     local k, uniform = record('k', parameters, function(name) return name end)
-    local signals = outward(desc, w, k)
+    local signals = outward(desc, w, k) .. untold(desc, symbol, k)
     local flux = trace.of(desc.flux, w, k)
     local unknowns = members
     if desc.conserved then unknowns = trace.of(desc.conserved, w, k) end

@@ -20,12 +20,15 @@ local function symbol(name)
 end
 
 function lua_code.check_names(what, list)
+    local seen = {}
     for k, entry in ipairs(list) do
         local name = type(entry) == 'table' and entry.vector or entry
         if type(name) ~= 'string' or not name:find '^%a[%w_]*$' then
             errors.argument("%s %d: a name or mare.vector 'name' is wanted, not %s", what, k,
                 tostring(name))
         end
+        if seen[name] then errors.argument("%s %d: '%s' is there twice", what, k, name) end
+        seen[name] = true
     end
     return list
 end

@@ -224,7 +224,8 @@ function infer.instance(unit, f, parameters, is_kernel)
     if unit.fault then self.captures[1], self.captures[unit.fault] = unit.fault, unit.fault end
     for k, symbol in ipairs(resolved.parameters) do
         self.types[symbol] = parameters[k]
-            or self:refuse(resolved.tree, "there is no argument for '%s'", symbol.name)
+            or self:refuse(resolved.tree, "there is no argument for '%s': it is given %d",
+                symbol.name, #parameters)
     end
     pass_until_settled(self)
     if settle(self) then pass_until_settled(self) end

@@ -32,6 +32,9 @@ local function described(desc)
     local list, listed = {}, {}
     local function add(name)
         local v = variables.find(desc.scheme, name)
+        if name == 'time' or desc.grid[name] and name:find '^[xyz]$' then
+            errors.argument('%s: a coordinate of files is called so', name)
+        end
         if listed[name] then return end
         listed[name], list[#list + 1] = true, { name = name, long_name = v.long_name,
             units = v.units, type = options.value(desc.options, 'precision') }

@@ -384,7 +384,7 @@ function Simulation:why_failed()
     if self.dt and rate < math.huge and rate * self.dt > 1 then
         return ('dt = %g is unstable: it must be at most %.6g'):format(self.dt, 1 / rate)
     end
-    return 'a cell holds no state of the equations'
+    return variables.invalid(self) or 'signals faster than numbers can hold'
 end
 
 -- Returns the bytes that a step cannot do without moving, for each cell: see progress.lua.

@@ -68,4 +68,21 @@ function variables.read(sim, name, box)
     return data
 end
 
+-- Says where and how the state is none, or nil.
+function variables.invalid(sim)
+    local g, planes, cell = sim.grid, {}, {}
+    local box = { i = 0, j = 0, k = 0, nx = g.nx, ny = g.ny, nz = g.nz }
+    for k = 1, #sim.scheme.fields do planes[k] = sim.fields:read(k - 1, box) end
+    for at = 0, g.cells - 1 do
+        for k = 1, #planes do cell[k] = planes[k][at] end
+        local what = sim.scheme:invalid(unpack(cell))
+        if what then
+            local i, j = at % g.nx, math.floor(at / g.nx) % g.ny
+            local k = math.floor(at / (g.nx * g.ny))
+            return ('%s in cell (%d, %d, %d) at x = %g, y = %g, z = %g'):format(what, i, j, k,
+                g:centre('x', i), g:centre('y', j), g:centre('z', k))
+        end
+    end
+end
+
 return variables

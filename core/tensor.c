@@ -233,6 +233,17 @@ static bool is_here(const mare_device *device, const mare_tensor_view *view) {
            (kind == ON_OPENCL || view->device_id == number_of(device));
 }
 
+/* Kernels read an element at once, which GPUs do where it begins at a multiple of its size. */
+static mare_status check_place(const mare_tensor_view *view, const char *label) {
+    const uint64_t element = mare_type_size(type_of(view));
+    const uint64_t address = view->device_type == ON_OPENCL ? 0 : (uintptr_t)view->data;
+    const uint64_t beyond = (address + view->offset) % element;
+    if (!beyond) return MARE_OK;
+    return mr_fail(MARE_ERROR_ARGUMENT,
+                   "tensor '%s': it begins %" PRIu64 " bytes behind a multiple of its elements' "
+                   "%" PRIu64 " bytes: copy it", label, beyond, element);
+}
+
 static mare_status check_tensor(const mare_device *device, const mare_tensor *tensor,
                                 const char *label, uint64_t *span) {
     const mare_tensor_view *view = &tensor->view;
@@ -255,7 +266,7 @@ static mare_status check_tensor(const mare_device *device, const mare_tensor *te
                          (view->shape || !view->dimensions) &&
                          span_of(view->shape, view->strides, (uint32_t)view->dimensions,
                                  mare_type_size(type_of(view)), span);
-    if (is_good && *span && view->data) return MARE_OK;
+    if (is_good && *span && view->data) return check_place(view, label);
     return mr_fail(MARE_ERROR_ARGUMENT,
                    "tensor '%s': it has no elements, or a negative stride, or more than %d "
                    "dimensions", label, MAX_DIMENSIONS);

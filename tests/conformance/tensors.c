@@ -203,6 +203,9 @@ static void refuses(mare_device *device) {
     odd.view.strides = (int64_t[]){ 3, -1 };
     refuse(device, &odd, "negative");
     odd = *tensor;
+    odd.view.offset += 2;
+    refuse(device, &odd, "begins 2 bytes behind");
+    odd = *tensor;
     odd.view.shape = (int64_t[]){ 0, 3 };
     refuse(device, &odd, "no elements");
     tensor->deleter(tensor);

@@ -6,9 +6,12 @@ local fails = require 'tests.fails'
 local kernels = require 'mare.ordering.kernels'
 local launches = require 'mare.expression.launches'
 local mare = require 'mare'
+local multiply = require 'mare.products.multiply'
 local openblas = require 'bindings.openblas'
 local part = require 'tests.kernels.part'
 local sample = require 'tests.sample'
+local source = require 'mare.base.source'
+local types = require 'mare.expression.types'
 
 local null = device.open 'null'
 
@@ -60,8 +63,8 @@ for _, d in ipairs(part.devices()) do
                 in_groups and 'groups' or 'work-items'), function()
                 finally(function() kernels.in_groups = nil end)
                 kernels.in_groups = in_groups
-                local types = in_groups and sample({ 'float', 'double' }, 1) or { 'int32' }
-                for _, type in ipairs(types) do
+                local names = in_groups and sample({ 'float', 'double' }, 1) or { 'int32' }
+                for _, type in ipairs(names) do
                     compare(products(d, type, 'own'), type, 0)
                 end
             end)
@@ -124,5 +127,36 @@ for _, d in ipairs(part.devices()) do
             fails(function() a:matmul(b, { epilogue = function(c) return c:sum() end }) end, nil,
                 '{ 3, 21, 19 }')
         end)
+    end
+end
+
+-- CUDA's memory may begin anywhere where others made it, and a wide read of it must not.
+local reads = [[
+#include "products/factors.h"
+MR_KERNEL void reads(MR_GLOBAL int *wide, const MR_GLOBAL TYPE *x) {
+    for (int k = 0; k < 8; ++k)
+        wide[k] = are_wide(x + k, 1, 2 * WIDE) + are_wide(x + k, 1, WIDE + 1)
+            + are_wide(x + k, 2, WIDE);
+}
+]]
+
+for _, d in ipairs(part.devices()) do
+    if d.info.kind == 'cpu' and not d.is_null then
+        it('products read several elements where these begin at their size, on ' .. d.name,
+            function()
+                for _, name in ipairs(sample({ 'float', 'double', 'int8', 'half' }, 1)) do
+                    local type = types[name]
+                    local kernel = d:program(source.text(reads, 'reads', { math = 'strict',
+                        defines = multiply.defines(d, type) })):kernel 'reads'
+                    local wide = d:buffer { type = 'int32', count = 8 }
+                    kernel:bind { wide = wide, x = d:buffer { type = name, count = 16 },
+                        global = 1 }:run()
+                    local step = name == 'double' and 2 or 4
+                    for k, found in ipairs(wide:totable()) do
+                        local is_wide = name ~= 'half' and k % step == 1
+                        assert.equal(is_wide and 1 or 0, found, name .. k)
+                    end
+                end
+            end)
     end
 end

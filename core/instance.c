@@ -93,10 +93,22 @@ mare_status mr_instance_read(const mr_source *source, const char *expression, ch
         return mr_fail(MARE_ERROR_ARGUMENT,
                        "kernel '%s': the source has no template <...> __global__ ... %s(",
                        expression, kernel);
+    if (!given)
+        return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': '%s<ARGUMENT, ...>' is wanted",
+                       expression, kernel);
     if (given != wanted)
         return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': %d arguments, its template has %d",
                        expression, given, wanted);
     for (int i = 0; i < given; i++)
         MR_TRY(give(context, names[i].start, names[i].size, arguments[i].at, arguments[i].size));
     return MARE_OK;
+}
+
+mare_status mr_instance_missing(const mr_source *source, const char *kernel) {
+    mr_token names[MAX_PARAMETERS];
+    const int wanted = find_names(source, kernel, names);
+    if (!wanted) return MARE_OK;
+    return mr_fail(MARE_ERROR_ARGUMENT,
+                   "kernel '%s': it is a template of %d: '%s<ARGUMENT, ...>' is wanted", kernel,
+                   wanted, kernel);
 }

@@ -42,6 +42,7 @@ static mare_status parse(mare_program *program, const char *name, mr_signature *
     char base[128];
     mr_source source = { .text = mr_text_cstr(&program->source), .language = program->language };
     if (is_instance) MR_TRY(mr_instance_read(&source, name, base, add_define, program));
+    else if (program->language == MARE_LANGUAGE_CUDA) MR_TRY(mr_instance_missing(&source, name));
     source = (mr_source){ .text = mr_text_cstr(&program->source),
                           .name = program->object.label,
                           .options = "",
@@ -106,7 +107,8 @@ mare_status mare_kernel_create(mare_program *program, const char *name, mare_ker
     mare_program_retain(program);
     mare_status status = load(kernel, name);
     if (status != MARE_OK) {
-        mr_annotate(status, "program '%s'", program->object.label);
+        if (strncmp(mare_error_message(), "program '", 9)) /* that of an instance says so itself */
+            mr_annotate(status, "program '%s'", program->object.label);
         destroy(kernel);
         return status;
     }

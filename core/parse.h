@@ -72,6 +72,8 @@ typedef mare_status mr_define_sink(void *context, const char *name, size_t name_
  * parameters goes to `give`. */
 mare_status mr_instance_read(const mr_source *source, const char *expression, char kernel[128],
                              mr_define_sink *give, void *context);
+/* Fails where the kernel is a template, of which an instance is wanted. */
+mare_status mr_instance_missing(const mr_source *source, const char *kernel);
 
 /* ---- parameter.c: the parameters of one kernel ---- */
 

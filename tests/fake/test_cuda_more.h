@@ -49,6 +49,10 @@ static mare_status instantiate(mare_program *program) {
     mare_kernel_info info;
     mare_arg_info arg;
     MUST(mare_kernel_create(program, "scale<float>", &kernel) == MARE_ERROR_ARGUMENT);
+    MUST(mare_kernel_create(program, "scale<float", &kernel) == MARE_ERROR_ARGUMENT);
+    MUST(strstr(mare_error_message(), "'scale<ARGUMENT, ...>' is wanted"));
+    MUST(mare_kernel_create(program, "scale", &kernel) == MARE_ERROR_ARGUMENT);
+    MUST(strstr(mare_error_message(), "it is a template of 2"));
     MUST(mare_kernel_create(program, "shift<float, 2>", &kernel) == MARE_ERROR_ARGUMENT);
     STEP(mare_kernel_create(program, "scale<float, 2>", &kernel));
     mare_status status = mare_kernel_query(kernel, &info);

@@ -191,6 +191,14 @@ function M.take_arrays(is)
     carried.take_arrays(is)
 end
 
+-- Raises an error if a kernel may write an array of which it would be given a copy.
+local function check_dense(k, arg, array)
+    if arg.is_const or not arg.is_buffer or array:is_dense() then return end
+    errors.argument("kernel '%s': argument '%s': the elements of the view %s do not lie one after "
+        .. 'another, and what is written into a copy is lost: bind a :copy() and assign that',
+        k.name, arg.name, tostring(array.shape))
+end
+
 -- Sets one argument: a number, a buffer or an array; of a struct all fields by a table, or one of
 -- them by 'argument.field'.
 function launch:set(name, value)
@@ -203,6 +211,7 @@ function launch:set(name, value)
     elseif buffer.is(value) then
         status = C.mare_launch_set_buffer(self.handle, index, value.handle)
     elseif kind == 'cdata' and is_array(value) then
+        check_dense(self.kernel, self.kernel.args[index + 1], value)
         return self:set(name, value:buffer())
     elseif kind == 'cdata' then
         status = set_boxed(self, index, name, value)

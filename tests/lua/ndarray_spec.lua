@@ -76,6 +76,15 @@ describe('an array', function()
         assert.same({ 1, 9, 3, 4 }, buffer:totable())
         assert.equal(3, a:at(1, 0))
         assert.same({ 1, 9, 3, 4 }, a:buffer():totable())
+        local copy = null:program { name = 'copy.krn', precision = 'double', source = [[
+MR_KERNEL void copy(MR_GLOBAL const real *from, MR_GLOBAL real *to) { to[0] = from[0]; }
+]] }:kernel 'copy'
+        copy:bind { from = a:transpose(), to = a, global = 1 }
+        fails(function() copy:bind { from = a, to = a:transpose(), global = 1 } end, nil,
+            "'to'", ':copy()')
+        local numbers = arange(4)
+        numbers { { 1, 3 } }:buffer():upload { 7, 8 }
+        is({ 0, 7, 8, 3 }, numbers)
         -- A kernel cannot load two doubles at once where no 16 bytes begin.
         local odd = mare.array(buffer:view(1))
         assert.truthy((odd + 1):source():find 'rows')

@@ -108,16 +108,25 @@ end
 local function wanted(live, value)
     local simulation = live.simulation
     local ny, nx = simulation.grid.ny, simulation.grid.nx
-    if array.is(value) then return value:expand(ny, nx) end
+    if type(value) == 'table' then
+        value = creation.new(value, { device = simulation.devices[1] })
+    end
+    if array.is(value) then
+        if not shapes.fits(array.node(value).shape, shapes.given('set', ny, nx)) then
+            errors.argument('set: %s cannot be repeated to the grid, { %d, %d } ({ ny, nx })',
+                tostring(value.shape), ny, nx)
+        end
+        return value:expand(ny, nx)
+    end
     if type(value) ~= 'number' then
-        errors.argument('set: an array or a number is wanted, not %s', type(value))
+        errors.argument('set: an array, a field or a number is wanted, not %s', type(value))
     end
     return creation.full({ ny, nx }, value, { type = simulation.precision,
         device = simulation.devices[1] })
 end
 
 -- Sets a variable of `initial`, the others staying as they are, to an array, repeated
--- to the grid, or a number.
+-- to the grid, a field of one time, or a number.
 function arrays.set(live, name, value)
     local scheme, place = live.simulation.scheme, nil
     local names = scheme.initial_names and scheme:initial_names()

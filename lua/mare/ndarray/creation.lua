@@ -216,7 +216,7 @@ local function of_buffer(buffer, given)
 end
 
 -- Returns an array of a nested table of numbers or truth values, of C data, host
--- memory or a host array, or of a buffer:
+-- memory, a host array or a field of a simulation, or of a buffer:
 --     mare.array { { 1, 2 }, { 3, 4 } }         mare.array(buffer):reshape(3, 4)
 -- Numbers of a table become floats, unless a type is given; all other data keep their type. The
 -- memory of a buffer is shared, all else is copied.
@@ -227,6 +227,8 @@ function creation.new(data, options)
     if bound.is_buffer(data) then return of_buffer(data, options) end
     if kind == 'number' or kind == 'boolean' then
         return creation.full({}, data, options)
+    elseif kind == 'table' and rawget(data, 'ny') then
+        return creation.new(data.data, options):reshape(data.ny, data.nx)
     elseif kind == 'table' and not bound.is_host(data) then
         return of_table(data, options)
     end

@@ -134,7 +134,8 @@ end
 -- array's memory if they lie there in that order, else a copy. From now on the array keeps this
 -- memory, whatever is assigned.
 function Array:buffer()
-    local leaf = dense(self, 'buffer')
+    local leaf = array.leaf(self, 'buffer')
+    if leaf.strides then leaf = array.drop(leaf, evaluate.copied(leaf)) end
     assign.keep_in_place(leaf.version)
     local buffer = bound.buffer(leaf.version.cell)
     if leaf.offset ~= 0 or leaf.shape.count ~= leaf.version.count then

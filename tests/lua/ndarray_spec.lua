@@ -76,8 +76,8 @@ describe('an array', function()
         assert.same({ 1, 9, 3, 4 }, buffer:totable())
         assert.equal(3, a:at(1, 0))
         assert.same({ 1, 9, 3, 4 }, a:buffer():totable())
-        local copy = null:program { name = 'copy.krn', precision = 'double', source = [[
-MR_KERNEL void copy(MR_GLOBAL const real *from, MR_GLOBAL real *to) { to[0] = from[0]; }
+        local copy = null:program { name = 'copy.krn', source = [[
+MR_KERNEL void copy(MR_GLOBAL const double *from, MR_GLOBAL double *to) { to[0] = from[0]; }
 ]] }:kernel 'copy'
         copy:bind { from = a:transpose(), to = a, global = 1 }
         fails(function() copy:bind { from = a, to = a:transpose(), global = 1 } end, nil,

@@ -115,8 +115,26 @@ describe('profile', function()
         assert.is_false(ok)
         assert.equal('mine', failure)
         assert.same({}, mare.profile(function() end).rows)
-        local message = select(2, pcall(mare.profile, function() mare.profile(print) end))
-        assert.truthy(tostring(message):find('it runs already', 1, true))
+    end)
+
+    it('has what profiles inside of it have', function()
+        local d = device.open 'null'
+        local b = d:buffer { type = 'int32', count = 4 }
+        local function fill() b:fill(1) end
+        local inner, failed
+        local outer = mare.profile(function()
+            fill()
+            inner = mare.profile(function()
+                fill()
+                mare.profile(fill)
+            end)
+            failed = not pcall(mare.profile, function() error 'x' end)
+            fill()
+        end)
+        assert.same({ true, 2, 4 }, { failed, inner.rows[1].calls, outer.rows[1].calls })
+        assert.is_true(outer.origin <= inner.origin)
+        b:release()
+        d:release()
     end)
 
     it('names streams in UTF-8, whatever their labels hold', function()

@@ -206,7 +206,7 @@ function image.field_canvas(given)
     return canvas
 end
 
--- Draws a field into a PNG file; see the head of this file.
+-- Draws a field into a PNG file; help(mare.image) shows all that it takes.
 function image.field(given)
     image.write(image.field_canvas(given), given.path)
 end
@@ -332,7 +332,7 @@ function image.lines_canvas(given)
     return lines.canvas(image.lines_spec(given))
 end
 
--- Draws curves into a PNG file; see the head of this file.
+-- Draws curves into a PNG file; help(mare.image) shows all that it takes.
 function image.lines(given)
     image.write(image.lines_canvas(given), given.path)
 end

@@ -199,7 +199,8 @@ function Report:write_trace(path)
     temporary:commit()
 end
 
-local origin        -- seconds of the steady clock at which the profile began
+local origin        -- seconds of the steady clock at which the profile began; nil: there is none
+local kept = {}     -- reports of what it has seen before and within profiles inside of it
 
 -- From now on all work on devices, and what the host does, is noted.
 function profile.begin()
@@ -208,21 +209,43 @@ function profile.begin()
     trace.begin()
 end
 
+-- Returns what was noted since the last begin().
+local function stretch()
+    local spans, began = trace.finish(), origin
+    origin = nil
+    local records = recorder.finish()
+    for _, r in ipairs(records) do began = math.min(began, r.begun) end
+    return { records = records, spans = spans, origin = began }
+end
+
 -- Returns the report of everything since begin().
 function profile.finish()
-    local spans = trace.finish()
-    local records = recorder.finish()
-    for _, r in ipairs(records) do origin = math.min(origin, r.begun) end
-    return setmetatable({ records = records, spans = spans, origin = origin,
-        rows = make_rows(records) }, Report)
+    local parts, all = kept, { records = {}, spans = {}, origin = math.huge }
+    kept = {}
+    parts[#parts + 1] = stretch()
+    for _, part in ipairs(parts) do
+        for _, name in ipairs { 'records', 'spans' } do
+            for _, one in ipairs(part[name]) do table.insert(all[name], one) end
+        end
+        all.origin = math.min(all.origin, part.origin)
+    end
+    all.rows = make_rows(all.records)
+    return setmetatable(all, Report)
 end
 
 -- mare.profile(f): runs f and returns the report. An error of f is raised
--- again.
+-- again. Where a profile runs already, such as that of --profile, it has what f does, too.
 function profile.new(f)
+    local outer = kept
+    if origin then outer[#outer + 1] = stretch() else outer = nil end
+    kept = {}
     profile.begin()
     local ok, failure = pcall(f)
     local finished, report = pcall(profile.finish)
+    if outer then
+        kept, outer[#outer + 1] = outer, finished and report or nil
+        profile.begin()
+    end
     if not (ok and finished) then error(ok and report or failure, 0) end
     return report
 end

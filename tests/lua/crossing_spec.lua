@@ -38,6 +38,21 @@ for _, info in ipairs(devices()) do
             end)
         end
 
+        it('go both ways at once', function()
+            local there, a, b = buffers('copy', { count = count / 2 })
+            local back = crossing.new(a, b, 'copy', { offset = count / 2, src_offset = count / 2,
+                count = count / 2 })
+            for k = 1, rounds do
+                a:fill(k, { stream = one.stream })
+                b:fill(-k, { stream = other.stream })
+                crossing.run_all { there, back }
+                a:fill(k, { count = count / 2, stream = one.stream })
+                local left, right = a:totable(), b:totable()
+                assert.same({ k, -k, k, -k }, { left[1], left[count], right[1], right[count] })
+            end
+            for _, object in ipairs { there, back, a, b } do object:release() end
+        end)
+
         it('can be queued where they are peers', function()
             local copy, from, to, all = buffers 'copy'
             assert.equal(other:can_reach(one), copy.written ~= nil)

@@ -103,7 +103,7 @@ end
 
 -- Copies what each part owns to the other devices.
 function Replicas:exchange()
-    for k = 1, #self.segments do self.segments[k]:run() end
+    crossing.run_all(self.segments)
 end
 
 -- Brings the copies of other ranks to the first device of rank 0, behind those of

@@ -19,17 +19,33 @@ function crossing.new(to, from, call, how)
     return self
 end
 
+-- The target waits for what is copied.
+local function begin(self)
+    if not self.written then return end
+    self.written:record(self.from.device.stream)
+    self.to.device.stream:wait_event(self.written)
+end
+
+local function copy(self) self.to[self.call](self.to, self.from, self.how) end
+
+-- The source waits until that is copied.
+local function finish(self)
+    if not self.copied then return end
+    self.copied:record(self.to.device.stream)
+    self.from.device.stream:wait_event(self.copied)
+end
+
 function Crossing:run()
-    local to, from = self.to, self.from
-    if self.written then
-        self.written:record(from.device.stream)
-        to.device.stream:wait_event(self.written)
-    end
-    to[self.call](to, from, self.how)
-    if self.copied then
-        self.copied:record(to.device.stream)
-        from.device.stream:wait_event(self.copied)
-    end
+    begin(self)
+    copy(self)
+    finish(self)
+end
+
+-- Runs several, none of which reads what another one writes: both ways at once.
+function crossing.run_all(list)
+    for k = 1, #list do begin(list[k]) end
+    for k = 1, #list do copy(list[k]) end
+    for k = 1, #list do finish(list[k]) end
 end
 
 function Crossing:release()

@@ -97,8 +97,7 @@ end
 
 -- Brings the outermost slices of slabs beside those of the others, of the first or second buffer.
 function Slabs:exchange(which)
-    local list = self.copies[which]
-    for k = 1, #list do list[k]:run() end
+    crossing.run_all(self.copies[which])
 end
 
 -- Computes slice k of the grid into host memory.

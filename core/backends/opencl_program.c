@@ -437,9 +437,11 @@ static mare_status take_spirv(const mr_opencl_device *device, const mr_blob *cod
         return mr_fail(MARE_ERROR_UNAVAILABLE, "the OpenCL here has no clCreateProgramWithIL");
     program->program =
         mr_cl.clCreateProgramWithIL(device->context, code->data, code->size, &error);
-    if (!program->program)
-        return mr_opencl_fail(error, "clCreateProgramWithIL", "%zu bytes of SPIR-V for %s",
-                              code->size, device->entry->info.model);
+    if (!program->program) {
+        mare_status status = mr_opencl_fail(error, "clCreateProgramWithIL", "%zu bytes",
+                                            code->size);
+        return mr_annotate(status, "%s takes no SPIR-V, or not this", device->entry->info.model);
+    }
     error = mr_cl.clBuildProgram(program->program, 1, &id, "", NULL, NULL);
     read_log(device, program->program, &program->log);
     if (error == 0) return MARE_OK;

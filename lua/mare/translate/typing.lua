@@ -168,7 +168,9 @@ function visit.index(self, node)
     local object = expression(self, node.object)
     if object == 'none' then return 'none' end
     if type(object) ~= 'table' then
-        self:refuse(node, '%s has no elements', types.name(object))
+        local name, key = node.object.name, node.key.value
+        self:refuse(node, name and "'%s' is %s, which has no %s" or '%s%s has no %s',
+            name or '', types.name(object), key and ("'%s'"):format(key) or 'elements')
     end
     return elements[object.kind](self, node, object)
 end

@@ -11,6 +11,7 @@ local bind = require 'mare.array.bind'
 local boundary = require 'mare.array.boundary'
 local constants = require 'mare.base.constants'
 local errors = require 'bindings.errors'
+local exchange = require 'mare.array.exchange'
 local lua_code = require 'mare.schemes.lua_code'
 local tables = require 'bindings.tables'
 
@@ -25,18 +26,21 @@ local is_kind = { periodic = true, reflective = true, outflow = true }
 
 -- ---- what a script gives ----
 
--- Refuses a function that cannot become a kernel. Returns it as exchange.boundaries does.
+-- Refuses what is no function that can become a kernel. Returns it as exchange.boundaries does.
 local function checked(scheme, side, f)
+    errors.wanted('volume: boundary ' .. side, 'function', f)
     lua_code.cell(scheme.equation, 'boundary ' .. side, f, 'state')
     return { kind = 'function', state = f }
 end
 
 local function kind_of(scheme, side, kind)
     if type(kind) == 'function' then return checked(scheme, side, kind) end
-    if type(kind) == 'table' and kind.kind == 'function' then return kind end
-    if not is_kind[kind] then
+    local name = exchange.kind_name(kind)
+    if type(kind) == 'table' and name == 'function' then
+        return checked(scheme, side, kind.state)
+    elseif not is_kind[kind] then
         errors.argument("volume: boundary %s = %s (there are: %s, function(q, x, y, z, t, p))",
-            side, tostring(kind), tables.names(is_kind))
+            side, tostring(name), tables.names(is_kind))
     end
     return kind
 end

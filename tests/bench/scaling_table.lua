@@ -71,7 +71,7 @@ local function lines_of(records, case, mode)
     for _, r in ipairs(records) do
         if r.case == case and r.mode == mode and titles[r.kind] then
             local title = titles[r.kind]:format(r.n)
-            local line = by_title[title] or { x = { 1 }, y = { 100 }, label = title,
+            local line = by_title[title] or { x = { 1 }, y = { 100 }, label = title, n = r.n,
                 model = { x = {}, y = {}, style = 'points' } }
             if not by_title[title] then lines[#lines + 1], by_title[title] = line, line end
             local at = #line.x
@@ -86,6 +86,10 @@ local function lines_of(records, case, mode)
         table.sort(points, function(a, b) return a[1] < b[1] end)
         for k, p in ipairs(points) do line.x[k], line.y[k] = p[1], p[2] end
     end
+    table.sort(lines, function(a, b)
+        if a.n ~= b.n then return a.n > b.n end
+        return a.label < b.label
+    end)
     return lines
 end
 

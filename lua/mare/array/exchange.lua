@@ -137,11 +137,11 @@ local function link_to(self, axis, to, side, from, links)
     local strip, packed = strip_to_move(self, axis, from, side == axis.low)
     local label = label_of(to, from)
     local way = ways.between(from, to, self.barrier)
-    local link = not from:is_elsewhere() and ways.bring(way, strip, to.device, label)
+    local link = not from:is_elsewhere() and ways.bring(way, strip, to.device, label, links)
         or ways.receive(way, { device = to.device, type = strip.type, count = strip.count },
             from.rank, tag_of(to.part, side), label)
     links[#links + 1] = link
-    packed.buffer = link.buffer
+    packed.buffer, packed.origin = link.buffer, link.first or 0
     return packed
 end
 

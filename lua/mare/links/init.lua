@@ -123,9 +123,10 @@ function links.pairs(...)
 end
 
 -- Brings a strip to another device of this process by `copy` or `relay`. strip: {
--- buffer, region = a box in it, type, count = of elements }
-function links.bring(way, strip, device, label)
-    return (way == 'copy' and copied or relayed).new(strip, device, label)
+-- buffer, region = a box in it, type, count = of elements }; list: links that move with
+-- it. It is in the link's `buffer` from element `first` on, nil: from 0
+function links.bring(way, strip, device, label, list)
+    return (way == 'copy' and copied or relayed).new(strip, device, label, list)
 end
 
 -- Sends a strip, or without a region a buffer as it is, to a rank.

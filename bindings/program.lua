@@ -71,6 +71,8 @@ local function with_desc(options, use)
     local what = handle.title('program', options)
     errors.fields(what, options, fields)
     if not options.source then errors.argument('%s: source is missing', what) end
+    local nul = options.source:find('\0', 1, true)
+    if nul then errors.argument('%s: source: byte %d is 0, which would end it', what, nul) end
     local anchor = {}
     local defines, define_count = define_array(options.defines or {}, anchor, what)
     local paths = options.include_paths or {}

@@ -305,6 +305,7 @@ for _, info in ipairs(devices()) do
         it('refuses a wrong table', function()
             for text, options in pairs{
                 ['source is missing'] = { name = 'x' },
+                ['source: byte 2 is 0'] = { name = 'x', source = 'x\0y' },
                 ["unknown field 'sauce'"] = { sauce = '' },
                 ["language = 'basic' (allowed: cuda, mare, opencl)"] = { language = 'basic' },
                 ["math = 'exact' (allowed: fast, relaxed, strict)"] = { math = 'exact' },

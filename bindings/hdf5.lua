@@ -21,7 +21,7 @@ local H5F_ACC_RDONLY, H5F_ACC_RDWR = 0, 1
 local unknown = 2 ^ 63      -- above it HDF5's "no address"
 
 local function scan(C, set, origins, extents)
-    local start, mask = ffi.new 'uint64_t[3]', ffi.new 'unsigned[1]'
+    local start, mask = ffi.new 'uint64_t[4]', ffi.new 'unsigned[1]'
     local address, size = ffi.new 'uint64_t[1]', ffi.new 'uint64_t[1]'
     for _, origin in ipairs(origins) do
         for d = 1, #origin do start[d - 1] = origin[d] end
@@ -32,7 +32,7 @@ local function scan(C, set, origins, extents)
     return true
 end
 
--- Appends { offset, bytes } to extents for the chunks that start at these origins, of 3 numbers
+-- Appends { offset, bytes } to extents for the chunks that start at these origins, of 4 numbers
 -- at most.
 function M.chunks(path, variables, origins, extents)
     local C = netcdf.library()

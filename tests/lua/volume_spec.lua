@@ -169,15 +169,28 @@ describe('a volume', function()
         end))
     end)
 
-    it('goes on from a checkpoint with the same bits, and continues its series', function()
+    -- Returns the times and all pressures of a file.
+    local function content(path)
+        local file, list = netcdf.open(path), {}
+        local n = file:dimensions().time
+        local t = file:get('time', { 0 }, { n })
+        local p = file:get('p', { 0, 0, 0, 0 }, { n, 12, 12, 12 })
+        file:close()
+        for k = 0, n - 1 do list[k + 1] = t[k] end
+        for k = 0, n * 12 ^ 3 - 1 do list[n + k + 1] = p[k] end
+        return table.concat(list, ' ')
+    end
+
+    it('goes on from a checkpoint with the same bits, and continues its files', function()
         local saved, out = folder .. '/volume.ck', folder .. '/volume_on.nc'
+        local other = folder .. '/volume_whole.nc'
         local series = folder .. '/volume_series.nc'
         local function go(changes)
             return run(require 'bindings.tables'.merged(cube(12), { series_every = 0.05,
-                gauges = '0.3,0,-0.2' }, changes)).sim
+                gauges = '0.3,0,-0.2', every = 0.05 }, changes)).sim
         end
-        local whole = go { series = series }
-        go { steps = 3, checkpoint = saved, series = series }
+        local whole = go { series = series, out = other }
+        go { steps = 3, checkpoint = saved, series = series, out = out }
         local on = go { restart = saved, slabs = 2, out = out, series = series }
         local a, b, k = whole:field 'p', on:field 'p', 0
         while k < 12 ^ 3 and a[k] == b[k] do k = k + 1 end
@@ -193,11 +206,13 @@ describe('a volume', function()
         local file = netcdf.open(series)
         assert.equal(energy[2], file:get('total_energy', { 1 }, { 1 })[0])
         file:close()
+        assert.is_true(content(other) == content(out))
+        os.remove(out)
         fails(function() go { restart = saved, out = out, series = series } end, nil,
-            'is of the run before')
+            'is there as the checkpoint knew it')
         fails(function() run { nx = 12, ny = 12, nz = 13, image = 'none', restart = saved } end,
             nil, 'nz = 12 then, 13 now')
-        for _, path in ipairs { saved, out, series } do assert.is_true(os.remove(path)) end
+        for _, path in ipairs { saved, other, series } do assert.is_true(os.remove(path)) end
         os.remove(saved .. '.1')
     end)
 

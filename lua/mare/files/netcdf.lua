@@ -59,7 +59,7 @@ local files = require 'bindings.files'
 local hdf5 = require 'bindings.hdf5'
 local literal = require 'mare.base.literal'
 local netcdf = require 'bindings.netcdf'
-local structure = require 'mare.base.structure'
+local sealed = require 'mare.files.sealed'
 local tables = require 'bindings.tables'
 
 local output = {}
@@ -293,6 +293,14 @@ local function put_global_attributes(file, spec, earlier)
     put_attributes(file, nil, options)
 end
 
+-- Writes those of a run that goes on into a file of the run before.
+function output.put_later_attributes(file, spec)
+    local earlier = file:attributes().history
+    file:begin_definitions()
+    put_global_attributes(file, spec, earlier)
+    file:end_definitions()
+end
+
 -- Writes the centres of cells `first`, first + step, ...; the whole range has
 -- `cells` cells.
 local function put_centres(file, name, n, range, cells, first, step)
@@ -356,7 +364,7 @@ end
 -- Opens a file for output, as the head of this module describes.
 function output.writer(spec)
     local self = new_writer(spec)
-    self.data, self.counted = {}, 0     -- { offset, bytes } of data; how many records they cover
+    sealed.begin(self)
     guarded(self, function()
         self.temporary:reserve(self.record_bytes)
         self.file = netcdf.create(self.temporary.name, self.path)
@@ -462,58 +470,10 @@ local function chunk_origins(spec, first, last)
     return origins
 end
 
-local function paths(variables)
-    local names = {}
-    for k, v in ipairs(variables or {}) do names[k] = '/' .. v.name end
-    return names
-end
-
--- Returns the ranges within the first `size` bytes outside of `extents`, as an
--- ordered array of { offset, bytes }.
-local function others(extents, size)
-    table.sort(extents, function(a, b) return a[1] < b[1] end)
-    local list, at = {}, 0
-    for _, extent in ipairs(extents) do
-        if extent[1] > at then list[#list + 1] = { at, extent[1] - at } end
-        at = math.max(at, extent[1] + extent[2])
-    end
-    if size > at then list[#list + 1] = { at, size - at } end
-    return list
-end
-
-local function read_pieces(path, pieces)
-    local file, texts = files.open(path, 'rb'), {}
-    for k, piece in ipairs(pieces) do
-        file:seek('set', piece[1])
-        texts[k] = files.exactly(file, piece[2], path)
-    end
-    file:close()
-    return table.concat(texts)
-end
-
 local function seal(self)
-    local spec = self.spec
     close_index(self)
-    self.file:close()
-    self.file = nil
-    local name = self.temporary:own(spec.owner)
-    files.sync(name, self.path)
-    hdf5.chunks(name, paths(spec.variables), chunk_origins(spec, self.counted, self.steps),
-        self.data)
-    if not self.sealed then
-        hdf5.chunks(name, paths(spec.statics), chunk_origins(spec), self.data)
-    end
-    self.sealed = true
-    local size = files.size(name)
-    local pieces = others(self.data, size)
-    self.position = {
-        path = self.path, temporary = name, id = (self.spec.attributes or {}).run_id,
-        size = size, steps = self.steps, last = self.last, shape = shape_of(self.spec),
-        pieces = pieces, index = read_pieces(name, pieces),
-    }
-    self.counted = self.steps
-    self.file = netcdf.append(name, self.path)
-    write_through(self.file, spec)
+    sealed.seal(self, chunk_origins, shape_of(self.spec))
+    write_through(self.file, self.spec)
     open_index(self)
 end
 
@@ -531,54 +491,7 @@ function Writer:keep()
     self.is_kept = true
 end
 
-local function has_id(path, id)
-    local ok, found = pcall(function()
-        local file = netcdf.open(path)
-        local attributes = file:attributes()
-        file:close()
-        return attributes.run_id
-    end)
-    return ok and found == id
-end
-
--- Returns the file to resume from: the temporary one, or the complete one.
-local function find_source(position)
-    for _, path in ipairs { position.temporary, position.path } do
-        local size = files.size(path)
-        if size and size >= position.size
-            and (path == position.temporary or position.id and has_id(path, position.id)) then
-            return path
-        end
-    end
-    error(string.format('%s: neither it nor %s is there as the checkpoint knew it; give another '
-        .. '--out for what comes', position.path, position.temporary), 0)
-end
-
-local copy_bytes = 2 ^ 22
-
-local function restore(position, temporary)
-    local name = find_source(position)
-    local source = files.open(name, 'rb')
-    for at = 0, position.size - 1, copy_bytes do
-        temporary:append(files.exactly(source, math.min(copy_bytes, position.size - at), name))
-    end
-    source:close()
-    local patches, at = {}, 1
-    for k, piece in ipairs(position.pieces) do
-        patches[k] = { piece[1], position.index:sub(at, at + piece[2] - 1) }
-        at = at + piece[2]
-    end
-    files.patch(temporary.name, patches)
-end
-
-local wanted = { steps = structure.whole, last = structure.number, index = structure.text,
-    pieces = structure.list(structure.list(structure.whole, 2)) }
-
--- Returns in words what is wrong with a position of a checkpoint, beside what every position has;
--- nil if resume() can take it.
-function output.fault(position)
-    return structure.fault(position, wanted)
-end
+output.fault = sealed.fault
 
 -- Returns a writer that continues where seal() returned that position.
 function output.resume(spec, position)
@@ -587,18 +500,10 @@ function output.resume(spec, position)
             .. 'another --out')
     end
     local self = new_writer(spec)
-    self.steps, self.last = position.steps, position.last
-    self.data, self.counted = others(position.pieces, position.size), position.steps
-    self.sealed = true
     guarded(self, function()
-        self.temporary:reserve(position.size + self.record_bytes)
-        restore(position, self.temporary)
-        self.file = netcdf.append(self.temporary.name, self.path)
+        sealed.resume(self, position)
         write_through(self.file, spec)
-        local earlier = self.file:attributes().history
-        self.file:begin_definitions()
-        put_global_attributes(self.file, spec, earlier)
-        self.file:end_definitions()
+        output.put_later_attributes(self.file, spec)
         open_index(self)
     end)
     return self

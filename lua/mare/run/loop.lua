@@ -69,9 +69,8 @@ local function stop_early(state, why)
     state.events:tell 'interlude'
     if not state.saver then return end
     local at = state.saver:finish(state.sim)
-    local files = state.outputs and state.outputs.before_restart
     state.events:tell('note', { quiet = false, message = ('%s at t = %g, step %.0f; --restart %s '
-        .. 'goes on%s'):format(why, at.t, at.step, at.path, files and files(state.outputs) or '') })
+        .. 'goes on'):format(why, at.t, at.step, at.path) })
 end
 
 local function check_stop(state)

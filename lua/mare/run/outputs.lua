@@ -5,16 +5,14 @@
 -- written stops a run before it has cost anything. Of several ranks rank 0 writes; the others take
 -- part in bringing together what it writes.
 
-local bit = require 'bit'
 local camera = require 'mare.run.camera'
 local checkpoint = require 'mare.files.checkpoint'
+local continued = require 'mare.run.continued'
 local device = require 'bindings.device'
 local errors = require 'bindings.errors'
 local events = require 'mare.base.events'
 local exchange = require 'mare.array.exchange'
 local files = require 'bindings.files'
-local film = require 'mare.draw.film'
-local formats = require 'mare.files.formats'
 local functions = require 'mare.run.functions'
 local here = require 'mare.ranks.here'
 local image = require 'mare.draw.image'
@@ -156,13 +154,6 @@ local function option_values(o)
     return values
 end
 
--- Returns the owner in the names of part files that a later run may go on from; nil without
--- checkpoints.
-local function owner_of(desc, run_id)
-    local path = desc.options.checkpoint
-    return path and run_id .. '-' .. checkpoint.mark(path) or nil
-end
-
 local function spec_of(desc, wanted, common)
     local g, o, units = desc.grid, desc.options, desc.scheme.units or {}
     return {
@@ -175,7 +166,7 @@ local function spec_of(desc, wanted, common)
         variables = describe_variables(desc, wanted.variables, options.value(o, 'precision')),
         deflate = wanted.deflate, shuffle = wanted.shuffle, quantize = wanted.quantize,
         attributes = common, options = option_values(o),
-        owner = owner_of(desc, common.run_id),
+        owner = continued.owner(desc, common.run_id),
     }
 end
 
@@ -212,19 +203,11 @@ end
 local function new_film(desc, run_id)
     local plan = camera.film(desc)
     if not plan then return nil end
-    plan.spec.owner = owner_of(desc, run_id)
+    plan.spec.owner = continued.owner(desc, run_id)
     return {
         film = plan, spec = plan.spec, busy = {},
         schedule = schedule.new { every = plan.every, t_end = desc.options.t_end },
     }
-end
-
-local function new_id()
-    local source = files.open('/dev/urandom', 'rb')
-    local bytes = files.exactly(source, 8, '/dev/urandom')
-    local id = bytes:gsub('.', function(c) return bit.tohex(c:byte(), 2) end)
-    source:close()
-    return id
 end
 
 -- ---- the thread that writes ----
@@ -289,23 +272,6 @@ local function open_files(self)
     end
 end
 
-local function check_position(output, position)
-    local module = output.film and film or formats.of(output.spec.path)
-    local fault = module.fault(position)
-    if fault then errors.usage('%s: the checkpoint is damaged: %s', output.spec.path, fault) end
-end
-
--- Takes what a checkpoint knows of the files of the run that goes on.
-local function recall(self, earlier)
-    local known = {}
-    for _, output in ipairs(earlier or {}) do known[output.position.path] = output end
-    for _, output in ipairs(self.list) do
-        local before = known[output.spec.path] or {}
-        if before.position then check_position(output, before.position) end
-        output.last, output.position = before.last, before.position
-    end
-end
-
 -- Two outputs in one file would leave the last one only.
 local function check_paths(desc)
     local o = desc.options
@@ -327,27 +293,17 @@ local function check_paths(desc)
     paths.distinct(list)
 end
 
--- Refuses files that another run is writing: the last would win, and checkpoints would be mixed.
-local function check_writers(self)
-    local list = { self.desc.options.checkpoint }
-    for _, output in ipairs(self.list) do list[#list + 1] = output.spec.path end
-    for _, path in ipairs(list) do
-        local name = files.writer(path)
-        if name then errors.usage('%s: another run is writing it (%s)', path, name) end
-    end
-end
-
 -- Opens the files, unless another run is writing one of them. It looks for such a run twice: before
 -- it makes part files, since it may read those of the other run, and again once others can see its
 -- own. An empty part file tells others for as long as the run lasts that it writes checkpoints.
 local function start(self)
     if not self.is_writer then return end
     local path = self.desc.options.checkpoint
-    check_writers(self)
+    continued.check_writers(self.desc, self.list)
     self.claim = path and files.temporary(path)
     self.worker = worker.start 'mare.run.service'
     open_files(self)
-    check_writers(self)
+    continued.check_writers(self.desc, self.list)
 end
 
 -- Opens the files of a run. desc: as for run.new, with boundaries of exchange.boundaries; earlier,
@@ -362,8 +318,8 @@ function outputs.new(desc, devices, earlier, run_id)
     end
     if o.image then errors.option('image', image.check, o.image) end
     local self = setmetatable({
-        desc = desc, image = o.image, run_id = run_id or here.broadcast(new_id()), list = {},
-        is_writer = here.rank == 0,
+        desc = desc, image = o.image, run_id = run_id or here.broadcast(continued.new_id()),
+        list = {}, is_writer = here.rank == 0,
         events = events.source(), has_checkpoint = run_id ~= nil,
     }, Outputs)
     self.common = attributes(desc, devices, self.run_id)
@@ -373,7 +329,7 @@ function outputs.new(desc, devices, earlier, run_id)
     end
     self.list[#self.list + 1] = new_film(desc, self.run_id)
     if #self.list == 0 and not o.checkpoint then return self end
-    recall(self, earlier)
+    continued.recall(self.list, earlier)
     local ok, failure = pcall(start, self)
     if not ok then
         self:abort()
@@ -496,15 +452,7 @@ end
 function Outputs:abandon(path)
     self:abort()
     if self.has_checkpoint then return end
-    local lost = {}
-    for _, output in ipairs(self.list) do
-        if output.last and not output.position then lost[#lost + 1] = output.spec.path end
-    end
-    lost[#lost + 1] = path
-    if not lost[1] then return end
-    self.events:tell('note', { quiet = false, message = 'discarded what was written of '
-        .. table.concat(lost, ', ')
-        .. '; a checkpoint would have kept it, see --checkpoint and --checkpoint-every' })
+    continued.tell_lost(self.list, self.events, path)
 end
 
 -- Ends the thread. Of files that were not closed, what a checkpoint refers to stays under its

@@ -12,6 +12,7 @@
 --
 -- mare.volume.simulation { ... } makes one to step by hand, mare.volume.grid { ... } a grid.
 
+local compiler = require 'bindings.compiler'
 local equations = require 'mare.schemes.equations'
 local errors = require 'bindings.errors'
 local euler = require 'mare.volume.euler'
@@ -61,7 +62,7 @@ local function compute(job, sim)
         series = job.series, saver = job.saver, events = job.events, watched = not o.quiet })
     local paths = job.files:close(sim)
     sim.series = job.series and job.series:close(sim, function(path)
-        return outputs.describe(desc, sim, path)
+        return job.files:describe(sim, path)
     end)
     paths[#paths + 1] = job.series and job.series.path
     if #paths > 0 then
@@ -95,7 +96,7 @@ function volume.new(desc)
     if found then restart.is_at_end(found, o) end
     local h = found and found.header
     local job = { desc = desc, series = series.new(desc, h and h.series, samples),
-        files = outputs.new(desc, found ~= nil),
+        files = outputs.new(desc, h),
         events = events.source { quiet = o.quiet or nil } }
     say_where(job, found)
     job.saver = restart.saver(desc, job.files, system.now, job.events, found,
@@ -103,10 +104,9 @@ function volume.new(desc)
     local sim = simulation.new { grid = desc.grid, scheme = desc.scheme, initial = desc.initial,
         boundaries = desc.boundaries, options = o, slabs = o.slabs or desc.slabs,
         restart = h and { state = found.state, t = h.t, steps = h.steps, rate = h.rate } }
-    local ok, failure = pcall(compute, job, sim)
+    local ok, failure = pcall(compiler.patiently, compute, job, sim)
     if not ok then
-        local is_kept = job.saver and job.saver.good
-        job.files[is_kept and 'keep' or 'abort'](job.files)
+        job.files:abandon(job.events)
         sim:release()
         error(failure, 0)
     end

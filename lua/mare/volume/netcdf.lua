@@ -1,17 +1,19 @@
 -- Writes a volume's variables to a CF-1.8 NetCDF-4 file with dimensions time, z, y, x and
--- coordinates at the centres of cells. It is used like files/netcdf.lua, and takes the same
--- description, whose grid has nz and z; all data go to a unique temporary file, which close()
--- renames.
+-- coordinates at the centres of cells. It is used like files/netcdf.lua, takes the same
+-- description, whose grid has nz and z, and is sealed and resumed alike; all data go to a unique
+-- temporary file, which close() renames.
 --
 --     local out = netcdf.writer { path = 'a.nc', grid = g, title = 'A', attributes = {},
 --         variables = { { name = 'rho', type = 'float', long_name = 'density', units = '1' } } }
 --     out:write(t, function(name) return data end)        -- nz * ny * nx values, x fastest
---     out:close()   out:abort()
+--     out:close()   out:abort()   out:seal()   out:keep()   netcdf.resume(spec, position)
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local library = require 'bindings.netcdf'
+local literal = require 'mare.base.literal'
 local output = require 'mare.files.netcdf'
+local sealed = require 'mare.files.sealed'
 local tables = require 'bindings.tables'
 
 local netcdf = {}
@@ -74,33 +76,82 @@ function netcdf.on_disk(f, ...)
 end
 local on_disk = netcdf.on_disk
 
+local function new_writer(spec)
+    local self = setmetatable({ spec = spec, path = spec.path, steps = 0, last = -math.huge,
+        temporary = files.temporary(spec.path), record_bytes = 65536 }, Writer)
+    for _, v in ipairs(spec.variables) do
+        self.record_bytes = self.record_bytes + spec.grid.cells * bytes_of[v.type]
+    end
+    return self
+end
+
 local function open(self)
-    self.temporary:reserve(self.record)
-    self.file = library.create(self.temporary.name, self.spec.path)
+    sealed.begin(self)
+    self.temporary:reserve(self.record_bytes)
+    self.file = library.create(self.temporary.name, self.path)
     define(self.file, self.spec)
 end
 
 -- Opens a file. A path that cannot be written is refused before anything is computed.
 function netcdf.writer(spec)
-    local self = setmetatable({ spec = spec, records = 0, temporary = files.temporary(spec.path),
-        record = 65536 }, Writer)
-    for _, v in ipairs(spec.variables) do
-        self.record = self.record + spec.grid.cells * bytes_of[v.type]
-    end
+    local self = new_writer(spec)
     guarded(self, on_disk, open, self)
     return self
 end
 
+-- What must be equal when another run continues the file.
+local function shape_of(spec)
+    local g, names = spec.grid, {}
+    for k, v in ipairs(spec.variables) do names[k] = v.name .. ' ' .. v.type end
+    return literal.encode { cells = { g.nx, g.ny, g.nz }, variables = names }
+end
+
+local function resume(self, position)
+    sealed.resume(self, position)
+    output.put_later_attributes(self.file, self.spec)
+end
+
+-- Returns a writer that continues where seal() returned that position.
+function netcdf.resume(spec, position)
+    if position.shape ~= shape_of(spec) then
+        errors.usage('%s: the run to be continued wrote other variables or cells into it; give '
+            .. 'another --out', spec.path)
+    end
+    local self = new_writer(spec)
+    guarded(self, on_disk, resume, self, position)
+    return self
+end
+
+-- Chunks are slices across z.
+local function chunk_origins(spec, first, last)
+    local origins = {}
+    for record = first, last - 1 do
+        for z = 0, spec.grid.nz - 1 do origins[#origins + 1] = { record, z, 0, 0 } end
+    end
+    return origins
+end
+
+-- Returns the position for resume(), in a checkpoint.
+function Writer:seal()
+    if not self.position or self.counted ~= self.steps then
+        guarded(self, on_disk, sealed.seal, self, chunk_origins, shape_of(self.spec))
+    end
+    return self.position
+end
+
+-- A checkpoint has the position: from now on a run that fails leaves the temporary file.
+function Writer:keep() self.is_kept = true end
+
 local function write(self, t, get)
-    local g, n, file, time = self.spec.grid, self.records, self.file, library.doubles(1)
-    on_disk(self.temporary.reserve, self.temporary, self.record)
+    local g, n, file, time = self.spec.grid, self.steps, self.file, library.doubles(1)
+    on_disk(self.temporary.reserve, self.temporary, self.record_bytes)
     for _, v in ipairs(self.spec.variables) do
         on_disk(file.put, file, v.name, { n, 0, 0, 0 }, { 1, g.nz, g.ny, g.nx }, get(v.name))
     end
     time[0] = t
     on_disk(file.put, file, 'time', { n }, { 1 }, time)
     on_disk(file.sync, file)
-    self.records = n + 1
+    self.steps, self.last = n + 1, t
 end
 
 function Writer:write(t, get) guarded(self, write, self, t, get) end
@@ -113,11 +164,12 @@ function Writer:close()
     end)
 end
 
--- Removes the file, unless it is complete.
+-- Closes the file. One that is kept stays under its temporary name; others are removed, unless they
+-- are complete.
 function Writer:abort()
     if self.file then self.file:abort() end
     self.file = nil
-    self.temporary:discard()
+    if self.is_kept then self.temporary:keep() else self.temporary:discard() end
 end
 
 return netcdf

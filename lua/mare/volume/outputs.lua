@@ -2,6 +2,7 @@
 -- slice. run/loop.lua asks it when it is due. Everything is written while the run waits.
 
 local checkpoint = require 'mare.files.checkpoint'
+local continued = require 'mare.run.continued'
 local devices = require 'bindings.device'
 local errors = require 'bindings.errors'
 local exchange = require 'mare.array.exchange'
@@ -47,8 +48,9 @@ local function described(desc)
 end
 
 -- Returns what a NetCDF file says of the run that makes it, as writers take it.
-function outputs.describe(desc, sim, path)
-    local o, values, attributes, names = desc.options, {}, {}, {}
+function Outputs:describe(sim, path)
+    local desc, values, attributes, names = self.desc, {}, {}, {}
+    local o = desc.options
     for k, d in ipairs(sim.devices) do names[k] = ('%s (%s)'):format(d.name, d.info.model) end
     for _, option in ipairs(o.metadata and o:metadata() or {}) do
         values[option.name] = option.value
@@ -64,17 +66,23 @@ function outputs.describe(desc, sim, path)
         attributes = tables.merged(attributes, { scenario = script.name,
             scenario_text = script.text,
             arguments = o.words and json.encode(o:words()) or nil,
-            device = table.concat(names, ', ') },
-            desc.scheme:parameters(), functions.attributes(desc)) }
+            device = table.concat(names, ', '), run_id = self.run_id },
+            desc.scheme:parameters(), functions.attributes(desc)),
+        owner = continued.owner(desc, self.run_id) }
 end
 
-local function open_file(desc, sim)
-    local spec = outputs.describe(desc, sim, desc.options.out)
-    spec.variables = described(desc)
-    return netcdf.writer(spec)
+-- Returns a writer of a new file, or of that of the run before.
+local function open_with(module, spec, position)
+    return netcdf.on_disk(position and module.resume or module.writer, spec, position)
 end
 
 local file = {}
+
+function file.open(self, all, sim)
+    local spec = all:describe(sim, self.spec.path)
+    spec.variables = described(all.desc)
+    self.writer = open_with(netcdf, spec, self.position)
+end
 
 function file.write(self, sim)
     self.writer:write(sim.now.t, function(name) return sim:field(name) end)
@@ -95,24 +103,26 @@ local function figure_of(desc, sim, width)
         title = ('%s, t = %.4g'):format(desc.title or desc.scheme.name, sim.now.t) })
 end
 
-local function open_film(desc, sim, every)
+local shots = {}
+
+function shots.open(self, all, sim)
+    local desc, position = all.desc, self.position
     local o = desc.options
     local fig = figure_of(desc, sim, options.value(o, 'film_width'))
-    local self = { variable = fig.variable, desc = desc }
+    self.variable, self.desc = fig.variable, desc
     if not fig.range then
-        self.range = image.widened(nil, fig.data, fig.nx * fig.ny, fig.colours)
+        if position then self.range = position.range
+        else self.range = image.widened(nil, fig.data, fig.nx * fig.ny, fig.colours) end
         fig.range, fig.is_widened, self.is_widened = self.range, true, true
     end
     fig.path = o.film
-    self.writer = netcdf.on_disk(film.writer, { path = o.film, rate = film.rate,
-        figure = image.figure_spec(fig), title = desc.title, time = { last = o.t_end, step = every,
-            unit = picture.time_unit(desc.scheme) } })
+    self.writer = open_with(film, { path = o.film, rate = film.rate,
+        figure = image.figure_spec(fig), title = desc.title, owner = continued.owner(desc,
+            all.run_id), time = { last = o.t_end, step = self.every,
+            unit = picture.time_unit(desc.scheme) } }, position)
     self.pixels = memory.array('uint32', self.writer.figure.box.width
         * self.writer.figure.box.height)
-    return self
 end
-
-local shots = {}
 
 function shots.write(self, sim)
     local o, fig = self.desc.options, self.writer.figure
@@ -153,24 +163,41 @@ function outputs.check(desc)
     variables.find(desc.scheme, (desc.picture or {}).variable or desc.scheme.fields[1])
 end
 
--- Makes what keeps the files of a run, none of which is open yet. is_later: whether it goes on from
--- a checkpoint; what the run before it left is not replaced
-function outputs.new(desc, is_later)
-    for _, name in ipairs(is_later and { 'out', 'film' } or {}) do
-        local path = desc.options[name]
-        if path and files.size(path) then
-            errors.usage('option --%s: %s is of the run before: in three dimensions one that goes '
-                .. 'on from a checkpoint writes files of its own, under other names', name, path)
-        end
+-- Makes what keeps the files of a run, none of which is open yet. header: of the checkpoint that it
+-- goes on from, or nil
+function outputs.new(desc, header)
+    local o = desc.options
+    local self = setmetatable({ desc = desc, list = {}, has_checkpoint = header ~= nil,
+        run_id = header and header.run_id or continued.new_id() }, Outputs)
+    local function add(kind, path, every, is_film)
+        self.list[#self.list + 1] = { open = kind.open, write = kind.write, spec = { path = path },
+            every = every, film = is_film, schedule = schedule.new { every = every,
+                t_end = o.t_end } }
     end
-    return setmetatable({ desc = desc, list = {} }, Outputs)
+    if o.out then add(file, o.out, o.every) end
+    if o.film then add(shots, o.film, o.t_end / options.value(o, 'frames'), true) end
+    continued.recall(self.list, header and header.outputs)
+    continued.check_writers(desc, self.list)
+    return self
+end
+
+local function save(self, path, keep, header, data)
+    local paths = {}
+    header.run_id, header.outputs = self.run_id, {}
+    for k, one in ipairs(self.list) do
+        paths[k] = one.spec.path
+        header.outputs[k] = { last = one.last, position = one.writer:seal() }
+    end
+    checkpoint.write(path, keep, header, data:pointer(), data.size)
+    self.has_checkpoint = true
+    for _, one in ipairs(self.list) do one.writer:keep() end
+    pcall(checkpoint.sweep, path, paths)        -- no checkpoint is lost for litter of others
 end
 
 -- Writes a checkpoint, while the run waits; saving() tells whether it failed. See
 -- run/restart.lua.
-function Outputs:save(path, keep, header, data)
-    header.run_id, header.outputs = 'volume', {}
-    local ok, failure = pcall(checkpoint.write, path, keep, header, data:pointer(), data.size)
+function Outputs:save(...)
+    local ok, failure = pcall(save, self, ...)
     self.failure = not ok and tostring(failure) or nil
 end
 
@@ -178,17 +205,7 @@ function Outputs:saving() return false, self.failure end
 
 -- Opens the files.
 function Outputs:open(sim)
-    local desc, o = self.desc, self.desc.options
-    local function add(made, kind, path, every)
-        made.write, made.path = kind.write, path
-        made.schedule = schedule.new { every = every, t_end = o.t_end }
-        self.list[#self.list + 1] = made
-    end
-    if o.out then add({ writer = open_file(desc, sim) }, file, o.out, o.every) end
-    if o.film then
-        local every = o.t_end / options.value(o, 'frames')
-        add(open_film(desc, sim, every), shots, o.film, every)
-    end
+    for _, one in ipairs(self.list) do one:open(self, sim) end
 end
 
 Outputs.next_time, Outputs.next_step = schedule.several.next_time, schedule.several.next_step
@@ -216,7 +233,7 @@ function Outputs:close(sim)
     for k, one in ipairs(self.list) do
         if one.schedule:wants_end() then write(one, sim) end
         netcdf.on_disk(one.writer.close, one.writer)
-        paths[k] = one.path
+        paths[k] = one.spec.path
     end
     if o.image then
         image.field(figure_of(self.desc, sim))
@@ -225,23 +242,12 @@ function Outputs:close(sim)
     return paths
 end
 
--- Says what a run that goes on from a checkpoint does about the files of this one, which stopped.
-function Outputs:before_restart()
-    local o, names = self.desc.options, {}
-    for _, name in ipairs { 'out', 'film' } do
-        if o[name] then names[#names + 1] = ('another --%s than %s'):format(name, o[name]) end
+-- Gives up after a failure, and says what is lost; what a checkpoint refers to stays.
+function Outputs:abandon(told)
+    for _, one in ipairs(self.list) do
+        if one.writer then one.writer:abort() end
     end
-    return names[1] and ' and wants ' .. table.concat(names, ', ') or ''
-end
-
--- Completes the files of a run that stopped with a checkpoint: what comes then goes into others.
-function Outputs:keep()
-    for _, one in ipairs(self.list) do one.writer:close() end
-end
-
--- Removes what is not complete.
-function Outputs:abort()
-    for _, one in ipairs(self.list) do one.writer:abort() end
+    if not self.has_checkpoint then continued.tell_lost(self.list, told) end
 end
 
 return outputs

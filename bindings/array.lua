@@ -413,6 +413,17 @@ local function cuts_to(ctype)
     end
 end
 
+-- Returns function(real): it as a whole number, the nearest one if it is beyond `least` or `most`,
+-- which stands for `stop` and more; NaN as 0.
+local function saturates(least, most, stop, convert)
+    return function(value)
+        if value >= stop then return most end
+        if value <= tonumber(least) then return least end
+        return convert(value == value and value or 0)
+    end
+end
+local function truncated(value) return value < 0 and math.ceil(value) or math.floor(value) end
+
 -- The words of functions that stand for kernels: how numbers become those of a type.
 M.on_host = {
     -- Whole numbers of 32 bits have products of 64.
@@ -437,6 +448,12 @@ M.on_host = {
     end,
     to_float = rounds_to 'float',
     to_double = tonumber,
+    saturated_int32 = saturates(-2 ^ 31, 2 ^ 31 - 1, 2 ^ 31, truncated),
+    saturated_uint32 = saturates(0, 2 ^ 32 - 1, 2 ^ 32, truncated),
+    saturated_int64 = saturates(-0x7fffffffffffffffLL - 1, 0x7fffffffffffffffLL, 2 ^ 63,
+        function(value) return ffi.cast(int64, value) end),
+    saturated_uint64 = saturates(0ULL, 0xffffffffffffffffULL, 2 ^ 64,
+        function(value) return ffi.cast(uint64, value) end),
 }
 
 -- ---- data of the host ----

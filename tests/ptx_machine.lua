@@ -30,7 +30,10 @@ local function nearest(x)
 end
 local rounded = { rmi = math.floor, rpi = math.ceil, rzi = truncated, rni = nearest }
 
+local whole = { s32 = 'int32', u32 = 'uint32' }
+
 local compare = {
+    nan = function(a, b) return a ~= a or b ~= b end,
     lt = function(a, b) return a < b end, le = function(a, b) return a <= b end,
     gt = function(a, b) return a > b end, ge = function(a, b) return a >= b end,
     eq = function(a, b) return a == b end,
@@ -80,6 +83,8 @@ local function computed(parts, get, words)
     elseif name == 'cvt' then
         local x = wraps[suffix](a)
         local to = parts[#parts - 1]
+        local saturated = suffix:find '^f' and bound.on_host['saturated_' .. (whole[to] or '')]
+        if saturated then return x ~= x and suffix == 'f64' and -2 ^ 31 or saturated(x) end
         return wraps[to](rounded[parts[2]] and rounded[parts[2]](x) or x)
     elseif of_bits[name] then
         return of_bits[name](a, b)

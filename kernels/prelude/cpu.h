@@ -156,6 +156,15 @@ MR_FN float mr_first_half(uint word) {
     return (float)first;
 }
 MR_FN float mr_second_half(uint word) { return mr_first_half(word >> 16); }
+/* Floats and doubles as whole numbers of a type, the nearest where they are beyond it; NaN as 0. */
+#define MR_TO_(type, name, least, most, end) \
+    MR_FN type name(double x) { \
+        return x >= (end) ? (most) : x > (least) ? (type)x : x == x ? (type)(least) : 0; \
+    }
+MR_TO_(int, mr_to_int32, -0x1p31, 0x7fffffff, 0x1p31)
+MR_TO_(uint, mr_to_uint32, 0.0, ~0u, 0x1p32)
+MR_TO_(int64_t, mr_to_int64, -0x1p63, 0x7fffffffffffffff, 0x1p63)
+MR_TO_(uint64_t, mr_to_uint64, 0.0, ~0ul, 0x1p64)
 #define mr_prefetch(address) __builtin_prefetch(address)
 #define mr_store_last(to, i, x, y) ((to)[i].re = (x), (to)[i].im = (y))
 

@@ -108,6 +108,24 @@ MR_FN float mr_half_round_double(double x) {
     return mr_half_load(&nearest, 0);
 }
 
+/* Floats and doubles as whole numbers of a type, the nearest where they are beyond it, as cvt does;
+ * NaN, which cvt makes the least number where one of the two has 64 bits, as 0. */
+#define MR_TO_(type, name, suffix, letter) \
+    MR_FN type name(float x) { \
+        type whole; \
+        asm("cvt.rzi." suffix ".f32 %0, %1;" : letter(whole) : "f"(x)); \
+        return x == x ? whole : 0; \
+    } \
+    MR_FN type name(double x) { \
+        type whole; \
+        asm("cvt.rzi." suffix ".f64 %0, %1;" : letter(whole) : "d"(x)); \
+        return x == x ? whole : 0; \
+    }
+MR_TO_(int, mr_to_int32, "s32", "=r")
+MR_TO_(uint, mr_to_uint32, "u32", "=r")
+MR_TO_(int64_t, mr_to_int64, "s64", "=l")
+MR_TO_(uint64_t, mr_to_uint64, "u64", "=l")
+
 /* Shows an element of up to 8 bytes to the host, in memory of which it reads both halves with the
  * number of the launch behind each: the words of a half are written together. */
 MR_FN void mr_show(uint *to, ulong bits, uint launch) {

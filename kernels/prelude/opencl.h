@@ -195,6 +195,12 @@ MR_FN float mr_half_round_double(double x) {
     return vload_half(0, (const half *)&nearest);
 }
 #endif
+/* Floats and doubles as whole numbers of a type, the nearest where they are beyond it; NaN as 0. */
+#define mr_to_int32(x) ((x) == (x) ? convert_int_sat(x) : 0)
+#define mr_to_uint32(x) ((x) == (x) ? convert_uint_sat(x) : 0u)
+#define mr_to_int64(x) ((x) == (x) ? convert_long_sat(x) : 0l)
+#define mr_to_uint64(x) ((x) == (x) ? convert_ulong_sat(x) : 0ul)
+
 /* Two halves as the word that they are in memory: of two floats, and each of them. */
 MR_FN uint mr_halves(float a, float b) {
     ushort both[2];

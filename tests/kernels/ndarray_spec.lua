@@ -29,6 +29,13 @@ local expressions = {
         local a = mare.arange(-300, 300, 7, { device = on }):eval()
         return (a:int8() * 5):int32() + a:uint8() % 7 - a:int16() % -5 + a:uint16()
             + mare.bit_xor(a, 21):int64() * 2 ^ 33 + mare.shift_right(a, 2)
+            + mare.shift_left(a, a) - (a:double() ^ 7):int32()
+    end },
+    { 'reals as whole numbers', 0, function(on)
+        local a = mare.arange(-40, 40, { device = on }):double():eval()
+        local b = (a / (a % 3) * 1e17):eval()
+        return mare.logical_and(b:to('int8'):gt(-2), b:to('uint64'):ne(2 ^ 53)):to 'int64'
+            + b:to 'int64' - b:float():to 'uint16'
     end },
     { 'truth values', 0, function(on)
         local a = mare.arange(77, { device = on }):float():eval()

@@ -242,6 +242,27 @@ describe('expressions', function()
         assert.equal('-44', converted(-300, 'int64', 'int8'))
     end)
 
+    it('shift out all bits where the shift is as wide as the number', function()
+        local by = array({ 31, 32, -1, 64 }, { type = 'int32' })
+        is({ -2147483648, 0, 0, 0 }, mare.shift_left(ones(4):int32() * 3, by))
+        is({ -1, -1, -1, -1 }, mare.shift_right(by * 0 - 5, by))
+        is({ 0, 0, 0, 0 }, mare.shift_right(by * 0 + 5, by))
+        is({ 0, 128 }, mare.shift_left(arange(2):uint8(), 7))
+        is({ 0, 0 }, mare.shift_right(arange(2):uint32() + 7, 32))
+        is({ 0, 0 }, mare.shift_left(arange(2):int64(), 64))
+    end)
+
+    it('convert reals to the nearest whole number that a type has, and NaN to 0', function()
+        local a = array { -1.9, 300, 3e9, -math.huge, 1e30, 0 / 0 }
+        is({ -1, 300, 2147483647, -2147483648, 2147483647, 0 }, a:to 'int32')
+        is({ 0, 300, 3000000000, 0, 4294967295, 0 }, a:double():to 'uint32')
+        is({ -1, 127, 127, -128, 127, 0 }, a:to 'int8')
+        is({ 0, 255, 255, 0, 255, 0 }, a:half():to 'uint8')
+        assert.truthy(tostring(a:to 'int64'):find('-9223372036854775808  9223372036854775807', 1,
+            true))
+        assert.truthy(tostring(a:to 'uint64'):find('0 18446744073709551615', 1, true))
+    end)
+
     it('go together with those of the device that is open', function()
         local w = mare.worker(function(channel)
             local own = require 'mare'

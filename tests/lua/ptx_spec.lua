@@ -145,6 +145,7 @@ local expressions = {
     function() return mare.isnan(a / b), mare.isfinite(a / b), mare.isinf(a / b) end,
     function() return u + u, u / 255, s * s - 3 end,
     function() return (a * 7):to 'int32' + 1, (i * 100):to 'uint8', i:to 'int8' - u end,
+    function() return (a / b * 3e9):to 'int32', (x / b * 1e10):to 'int32', (x / a):to 'int8' end,
     function() return a:to 'double' * x, x:to 'float' + i, c * a + c end,
     function() return mare.logical_and(a:ge(b), mare.logical_not(c)) end,
     function() return mare.logical_or(c, a:eq(b)) end,

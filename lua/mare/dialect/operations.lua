@@ -183,6 +183,14 @@ for _, type in ipairs { 'int32', 'uint32', 'int64', 'uint64', 'float', 'real', '
         plain = function(a) return types.all[type].has_fractions and a or truncated(a) end })
 end
 
+-- Reals as whole numbers, rounded toward 0, on every device alike: those beyond the type become the
+-- least or the most of it, NaN becomes 0. (What C's own conversion makes of these is undefined.)
+for _, type in ipairs { 'int32', 'uint32', 'int64', 'uint64' } do
+    define('saturated_' .. type, 1, { call = 'mr_to_' .. type, converts = type,
+        saturates = true, repeats = true, domain = 'numbers', plain = truncated,
+        result = function() return type end })
+end
+
 -- Halves are computed as floats, which this rounds; doubles, by the other, are rounded once.
 for name, from in pairs { half = 'float', half_of_double = 'double' } do
     define(name, 1, { call = from == 'float' and 'mr_half_round' or 'mr_half_round_double',

@@ -160,6 +160,17 @@ function Writer:converted(value, from, to)
     return result
 end
 
+-- Returns the same of a real as a whole number, which is 0 for NaN: the instruction has the least
+-- number for it where either has 64 bits.
+function Writer:saturated(value, from, to)
+    local whole = self:converted(value, from, to)
+    if kinds[from].bits == 32 and kinds[to].bits == 32 then return whole end
+    local is_none, result = self:register 'bool', self:register(to)
+    self:line('setp.nan.%s %s, %s, %s;', kinds[from].suffix, is_none, value, value)
+    self:line('selp.%s %s, 0, %s, %s;', kinds[to].suffix, result, whole, is_none)
+    return result
+end
+
 -- Sets a register of 32 bits to the low ones of another.
 function Writer:cut(result, value)
     self:line('cvt.u32.u64 %s, %s;', result, value)
@@ -240,6 +251,8 @@ function Writer:value(node, type, known)
         local op = node.op
         if op.narrows then
             found = self:narrowed(node, list[1])
+        elseif op.saturates then
+            found = self:saturated(list[1], node[1].type, node.type)
         elseif op.converts then
             found = self:converted(list[1], node[1].type, node.type)
         elseif op.name == 'where' and node.type == 'bool' then

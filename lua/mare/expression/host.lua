@@ -100,6 +100,9 @@ local function operation(state, node)
     if logical[op.name] then
         return logical[op.name]:format(truth(state, node[1]), node[2] and truth(state, node[2]))
     end
+    if op.saturates then
+        return ('saturated_%s(%s)'):format(op.converts, operand(state, node[1], 'double'))
+    end
     if op.converts then
         return ('to_%s(%s)'):format(op.narrows or op.converts, operand(state, node[1], 'double'))
     end
@@ -170,7 +173,8 @@ plain.shift_right_unsigned, plain.nextafterf = bit.rshift, libm.nextafterf
 
 local names = { 'product', 'choose', 'half', 'half_of', 'to_half', 'to_complex', 'to_bool',
     'to_int8', 'to_uint8', 'to_int16', 'to_uint16', 'to_int32', 'to_uint32', 'to_int64',
-    'to_uint64', 'to_float', 'to_double' }
+    'to_uint64', 'to_float', 'to_double', 'saturated_int32', 'saturated_uint32',
+    'saturated_int64', 'saturated_uint64' }
 
 -- Returns function(n, memory, first, by, numbers): the first n elements of a row.
 -- memory: the C arrays of leaves 1, 2, ... and of outputs -1, -2, ...; first, by:

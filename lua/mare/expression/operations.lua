@@ -100,8 +100,25 @@ local function whole(a, b)
     if type and type.kind == 1 then return type, type end
 end
 
-for _, name in ipairs { 'bit_and', 'bit_or', 'bit_xor', 'shift_left', 'shift_right' } do
+for _, name in ipairs { 'bit_and', 'bit_or', 'bit_xor' } do
     define(name, 'whole numbers', whole, m[name])
+end
+
+-- In C a shift by the width of a number or more, or by less than 0, is undefined. It moves out all
+-- bits here, as in NumPy: 0 is left, of shifts to the right the sign.
+local function shift(name)
+    return function(a, b, type)
+        local is_within = m.lt(b, type.bits)
+        if type.signed then is_within = m.logical_and(m.ge(b, 0), is_within) end
+        if name == 'shift_right' and type.signed then
+            return m.shift_right(a, m.where(is_within, b, type.bits - 1))
+        end
+        return m.where(is_within, m[name](a, m.where(is_within, b, 0)), 0)
+    end
+end
+
+for _, name in ipairs { 'shift_left', 'shift_right' } do
+    define(name, 'whole numbers', whole, shift(name)).wants_type = true
 end
 
 -- ---- comparisons and choices ----

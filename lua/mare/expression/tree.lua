@@ -10,8 +10,17 @@ local tree = {}
 
 -- ---- conversions ----
 
+-- Returns a real as a whole number: see dialect/operations.lua.
+local function saturated(value, to)
+    local whole = m['saturated_' .. to.computed](value)
+    if not to.narrow then return whole end
+    return m.where(m.lt(whole, to.least), to.least,
+        m.where(m.gt(whole, to.most), to.most, whole))
+end
+
 local function converted(value, from, to)
     if to == types.bool then return from == to and value or m.ne(value, 0) end
+    if from.kind == 2 and to.kind == 1 then return saturated(value, to) end
     if to.narrow then
         if from == to then return value end
         local is_double = to == types.half and from == types.double

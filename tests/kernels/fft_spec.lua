@@ -60,6 +60,7 @@ local cases = {
     { 'irfft2', { 2, 6, 9 }, true },
     { 'fft', { 18, 17 }, true, nil, 'float', 1.3 },
     { 'fft', { 2, 46 }, true, nil, 'float', 1.6 },
+    { 'ifft', { 1, 2053 }, true, nil, 'float', 1.6 },      -- a square of 4608 points
     { 'rfft', { 2, 31 }, false, nil, 'float', 1.3 },
     { 'fft', { 17, 3 }, true, { axes = 0 }, 'float', 1.3 },
 }

@@ -10,6 +10,7 @@ local kernels = require 'mare.fft.kernels'
 local vectors = require 'mare.stages.vectors'
 local nodes = require 'mare.expression.nodes'
 local shapes = require 'mare.expression.shapes'
+local square = require 'mare.stages.square'
 local strides = require 'mare.expression.strides'
 
 local axis = {}
@@ -99,6 +100,14 @@ local function width_on_cpu(d, inners)
     return is_beside and d.points <= most_on_cpu(d.real, width) and width or 1
 end
 
+-- Sets whether the points of a convolution are a square. width: of a tile of the whole array
+local function set_square(d, width)
+    d.square = d.convolution and width == 1 and square.rows_of(d.points, d.real) or nil
+    if not d.square then return end
+    d.columns_radices = factors.on_cpu(d.square, false, true)
+    d.rows_radices = factors.on_cpu(d.points / d.square, false, true)
+end
+
 -- Sets the radices and the number of transforms of a tile. Shares of divided arrays take the
 -- radices of the whole ones.
 local function set_tile(d, device, levels)
@@ -106,6 +115,7 @@ local function set_tile(d, device, levels)
         local of_whole = width_on_cpu(d, levels[1] * (d.many or 1))
         d.radices = factors.on_cpu(d.points, d.real == 'double', of_whole > 1)
         d.width = width_on_cpu(d, levels[1])
+        set_square(d, of_whole)
     else
         groups.set(d, device, levels)
     end

@@ -34,6 +34,8 @@
 --     filter       with convolution 'filter': the script's function of what is transformed;
 --                  aside: that of bytes beside
 --     per_unit     groups of a compute unit that have registers, or nil
+--     square       how many rows the square has that a processor's row is, or nil;
+--                  columns_radices, rows_radices: of its dimensions
 --     is_cpu, tables
 
 local bound = require 'bindings.array'
@@ -68,7 +70,7 @@ local function key_of(d)
     for _, name in ipairs { 'n', 'points', 'convolution', 'real_length', 'roots', 'root_level',
         'batch', 'is_column', 'is_inverse', 'real', 'index', 'width', 'is_cpu', 'depth', 'is_whole',
         'is_reversed', 'items', 'is_turned', 'is_looped', 'is_ahead', 'crossed', 'crossed_of',
-        'per_unit' } do
+        'per_unit', 'square' } do
         list[#list + 1] = tostring(d[name])
     end
     end_key(list, d.load)

@@ -11,6 +11,7 @@ local butterflies = require 'mare.dialect.butterflies'
 local ends = require 'mare.stages.ends'
 local vectors = require 'mare.stages.vectors'
 local points = require 'mare.stages.points'
+local square = require 'mare.stages.square'
 local writer = require 'mare.dialect.writer'
 
 local cpu = {}
@@ -149,6 +150,12 @@ local function write_stages(w, d, prefix, radices, from, to, is_alone)
         from, to, left, s = to, from, m, s * r
     end
     return from, to
+end
+
+-- Writes a transform of all points by stages or as a square; see write_stages.
+local function write_transform(w, d, prefix, radices, from, to, is_alone)
+    if d.square then return square.write(w, d, from, to, write_stages) end
+    return write_stages(w, d, prefix, radices, from, to, is_alone)
 end
 
 -- ---- loops over the points of a tile ----
@@ -297,7 +304,7 @@ local function write_convolution(w, d, from, to)
     write_product(w, d, from, to)
     if d.convolution == 'rader' then write_offset(w, d, to) end
     -- With real and imaginary parts exchanged a transform is an inverse one.
-    local arrays, others = write_stages(w, d, 'back', d.radices_back, { re = to.im, im = to.re },
+    local arrays, others = write_transform(w, d, 'back', d.radices_back, { re = to.im, im = to.re },
         { re = from.im, im = from.re })
     return { re = arrays.im, im = arrays.re }, { re = others.im, im = others.re }
 end
@@ -396,6 +403,7 @@ function cpu.text(d)
         local size = math.max(d.points, d.n + 1) * d.width
         w:line('MR_ALIGNED(64) real %s_re[%d], %s_im[%d];', name, size, name, size)
     end
+    if d.square then square.write_memory(w, d) end
     w:line('%s begin = (%s)mr_gid_x() * chunk;', d.index, d.index)
     w:line('%s end = mr_min(begin + chunk, tiles);', d.index)
     w:line('%s across = (inners + %d) / %d;', d.index, d.width - 1, d.width)
@@ -410,7 +418,7 @@ function cpu.text(d)
             end_)
     end
     if not loads_first(d) then write_load(w, d) end
-    local from, to = write_stages(w, d, 'stage', d.radices, a, b, true)
+    local from, to = write_transform(w, d, 'stage', d.radices, a, b, true)
     if d.convolution then from, to = write_convolution(w, d, from, to) end
     if not stores_last(d) then write_store(w, d, from, to) end
     w:close()

@@ -53,6 +53,16 @@ local function add_stages(list, prefix, d, radices)
     end
 end
 
+-- Adds the sections of a row that is a square: of both dimensions, and of what is between them.
+local function add_square(list, d)
+    local rows, columns = d.square, d.points / d.square
+    add_stages(list, 'columns', { points = rows }, d.columns_radices)
+    add_stages(list, 'rows', { points = columns }, d.rows_radices)
+    add(list, 'square', d.points, function(i)
+        return root(math.floor(i / columns) * (i % columns), d.points)
+    end)
+end
+
 -- Returns exp(-pi i k^2 / n). Since 2 j k is j^2 + k^2 - (j - k)^2, a transform is a convolution
 -- with such numbers.
 local function chirp(k, n) return root(k * k % (2 * n), 2 * n) end
@@ -121,8 +131,12 @@ end
 -- Returns the sections that a kernel needs, by number and by name. d: see kernels.lua
 function tables.of(d)
     local list = { size = 0 }
-    add_stages(list, 'stage', d, d.radices)
-    if d.convolution and not d.is_looped then add_stages(list, 'back', d, d.radices_back) end
+    if d.square then
+        add_square(list, d)
+    else
+        add_stages(list, 'stage', d, d.radices)
+        if d.convolution and not d.is_looped then add_stages(list, 'back', d, d.radices_back) end
+    end
     if d.convolution == 'bluestein' then add_bluestein(list, d.n, d.points) end
     if d.convolution == 'rader' then add_rader(list, d.n) end
     if d.real_length then

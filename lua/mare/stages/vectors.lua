@@ -138,24 +138,37 @@ local function write_column_store(w, _, n)
     w:close()
 end
 
+-- Writes a function that turns a square in private memory.
+local function write_square(w, d, n)
+    w:open 'MR_FN void turn_square(real *to, real *from)'
+    for k = 0, n - 1 do w:line('mr_row v%d = *(mr_part *)(from + %d);', k, k * n) end
+    write_turn(w, n)
+    for k = 0, n - 1 do w:line('*(mr_part *)(to + %d) = v%d;', k * d.square, k) end
+    w:close()
+end
+
 -- Writes what the text of a kernel needs in front.
 function vectors.write_functions(w, d)
-    local n = d.width
+    local n, list = vectors.count(d.real), {}
     if d.real == 'double' then
         w:line '#define MR_EIGHTS(l, n) \\'
         w:line '    _Pragma("clang loop vectorize(enable) vectorize_width(8)") \\'
         w:line '    _Pragma("clang loop interleave(disable) unroll(disable)") \\'
         w:line '    for (int l = 0; l < (n); ++l)'
     end
-    local is_loaded, is_stored = vectors.takes(d, d.load), vectors.takes(d, d.store)
-    if n == 1 or not is_loaded and not is_stored then return end
+    if d.square then
+        list[1] = write_square
+    elseif d.width > 1 then
+        list[1] = vectors.takes(d, d.load)
+            and (d.load.unit == 'axis' and write_row_load or write_column_load) or nil
+        list[#list + 1] = vectors.takes(d, d.store)
+            and (d.store.unit == 'axis' and write_row_store or write_column_store) or nil
+    end
+    if #list == 0 then return end
     w:line('typedef real mr_row __attribute__((ext_vector_type(%d)));', n)
     w:line('typedef real mr_part __attribute__((ext_vector_type(%d), aligned(sizeof(real))));', n)
     write_macros(w, n)
-    if is_loaded then (d.load.unit == 'axis' and write_row_load or write_column_load)(w, d, n) end
-    if is_stored then
-        (d.store.unit == 'axis' and write_row_store or write_column_store)(w, d, n)
-    end
+    for _, write in ipairs(list) do write(w, d, n) end
 end
 
 -- ---- calls ----
@@ -179,9 +192,9 @@ end
 
 -- Returns the arrays' texts from number k on, those of an inverse transform exchanged.
 local function parts_of(d, arrays)
-    local re, im = arrays.re, arrays.im
+    local re, im, n = arrays.re, arrays.im, vectors.count(d.real)
     if d.is_inverse then re, im = im, re end
-    return ('%s + k * %d'):format(re, d.width), ('%s + k * %d'):format(im, d.width)
+    return ('%s + k * %d'):format(re, n), ('%s + k * %d'):format(im, n)
 end
 
 -- Returns the texts of the address of number k of the first transform, and of how many real numbers

@@ -55,6 +55,16 @@ local function predict(m, kind, n)
     end
 end
 
+-- Of two machines with a GPU each.
+local function predict_cycles(m, n)
+    local list = {}
+    for k, every in ipairs { 1, 2, 4, 8 } do
+        list[k] = ('%d: %.1f us'):format(every, model.time(m, n, n, 1, 2, 1, false, every))
+    end
+    print(('  weak, %d^2 cells a GPU, 2 machines, dt fixed, cells exchanged every so many steps: '
+        .. '%s'):format(n, table.concat(list, ', ')))
+end
+
 local sets, names = model.sets(path)
 for _, name in ipairs(names) do
     local m, rest = model.fit(sets[name])
@@ -70,5 +80,7 @@ for _, name in ipairs(names) do
         predict(m, 'weak', 8192)
         predict(m, 'strong', 16384)
         predict(m, 'strong', 65536)
+        predict_cycles(m, 2048)
+        predict_cycles(m, 8192)
     end
 end

@@ -33,18 +33,20 @@ function model.step(m, cells)
 end
 
 -- Returns the microseconds of a step on so many GPUs. nx, ny: cells of a part; under: whether
--- messages go while cells are computed that wait for none
-function model.time(m, nx, ny, px, py, gpus, under)
-    local alone, count = model.step(m, nx * ny), px * py
+-- messages go while cells are computed that wait for none; every: steps between exchanges where dt
+-- is fixed (1), for which parts along y compute rows of their neighbours
+function model.time(m, nx, ny, px, py, gpus, under, every)
+    local count, steps = px * py, every or 1
+    local alone = model.step(m, nx * (ny + halo * (steps - 1)))
     local machines = math.ceil(count / gpus)
     if count == 1 then return alone end
     local meeting = count > machines and m.meeting or 0
     if machines == 1 then return alone + meeting end
     local far, axes = from_afar(nx, ny, px, py, gpus)
-    local messages = axes * m.message + far * m.per_byte
+    local messages = axes * m.message / steps + far * m.per_byte
     if under then messages = math.max(0, messages - m.per_cell * nx * ny) end
     local levels = math.ceil(math.log(machines) / math.log(2) - 1e-9)
-    return alone + meeting + messages + levels * m.rate
+    return alone + meeting + messages + levels * m.rate / steps
 end
 
 -- Returns the parameters of a set of records, and those that were not used.

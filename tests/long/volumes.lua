@@ -1,5 +1,6 @@
 -- volumes.lua - gas in three dimensions: where it is constant along z it has the bits of two
--- dimensions, also where it is torn apart; a blast has the radius of theory; vortices lose energy
+-- dimensions, also where it is torn apart; a wave comes in through sides that are functions, with
+-- the second order; a blast has the radius of theory; vortices lose energy
 -- only where they become small.
 --     build/mare tests/long/volumes.lua [DEVICE [CELLS]]
 -- CELLS of the blast and the vortices along an axis, 32 if not given.
@@ -143,6 +144,44 @@ for _, boundaries in ipairs { 'periodic', 'reflective', 'outflow', mixed } do
         check('source: the mean is off by %.1e', off < 2e-3, off)
     end
 end
+
+-- ---- a wave that comes in ----
+
+local function wave(x, y, z, t)
+    return 1 + 0.3 * math.sin(6 * (x - 0.5 * t) + 4 * (y - 0.3 * t) - 5 * (z - 0.7 * t))
+end
+
+-- Returns the mean error at t = 0.4 of `cells` along each axis.
+local function error_of(cells)
+    local unit, sum, at = { 0, 1 }, 0, 0
+    local sim = mare.volume.simulation { options = { device = device, precision = 'double',
+            dt = 0.4 / cells },
+        boundaries = function(_, x, y, z, t) return wave(x, y, z, t) end,
+        grid = { nx = cells, ny = cells - 2, nz = cells + 3, x = unit, y = unit, z = unit },
+        initial = function(x, y, z) return wave(x, y, z, 0) end,
+        scheme = mare.equations { dimensions = 3, fields = { 'u' },
+            parameters = { c = mare.vector(0.5, 0.3, 0.7) },
+            flux = function(q, p) return p.c.n * q.u end,
+            speed = function(_, p) return p.c.n, p.c.n end } }
+    sim:aim(0.4)
+    sim:step(cells)
+    local now, u, g = sim:read(), sim:field 'u', sim.grid
+    for k = 0, g.nz - 1 do
+        for j = 0, g.ny - 1 do
+            for i = 0, g.nx - 1 do
+                sum = sum + math.abs(u[at]
+                    - wave(g:centre('x', i), g:centre('y', j), g:centre('z', k), now.t))
+                at = at + 1
+            end
+        end
+    end
+    sim:release()
+    return sum / at
+end
+
+local coarse, fine = error_of(16), error_of(32)
+check('a wave comes in on six sides: errors %.2e and %.2e, order %.2f',
+    coarse / fine > 3.6, coarse, fine, math.log(coarse / fine) / math.log(2))
 
 -- ---- scenarios ----
 

@@ -9,13 +9,14 @@
  * cells lie or, low and high, slices of another part; has_mirrors: whether one is KIND_MIRROR;
  * has_ends: whether columns that a work-item loads may not lie side by side, or be stored in part;
  * along: rows or slices of a strip; slot: the place of the first group's rate among the maxima;
- * sweeps: 1, 2 or 3 along z: of the first step of a pair, of the second, or of both; columns_,
- * rows_ and slices_beyond: ghost cells that it goes over on either side. */
+ * sweeps: 1, 2 or 3 along z: of the first step of a pair, of the second, or of both; columns_ and
+ * rows_beyond: ghost cells that it goes over on either side; lowest, taken: its first slice, and
+ * how many, of planes. */
 typedef struct volume {
     int nx, ny, nz, stride, plane, origin, first, slices;
     real x, y, z, dx, dy, dz, inv_dx, inv_dy, inv_dz;
     int west, east, south, north, low, high, has_ends, has_mirrors, along, slot, sweeps;
-    int columns_beyond, rows_beyond, slices_beyond;
+    int columns_beyond, rows_beyond, lowest, taken;
 } volume;
 
 #define SLICES_BEYOND (2 * REACH)

@@ -32,7 +32,8 @@ local function cube(n) return { nx = n, ny = n, nz = n, image = 'none' } end
 local function waves(desc)
     local sim = mare.volume.simulation { scheme = scheme, boundaries = desc.boundaries,
         slabs = desc.slabs, options = { device = device, precision = 'double', dt = desc.dt },
-        grid = { nx = 12, ny = 10, nz = 12, x = { 0, 1 }, y = { 0, 1 }, z = { 0, 1 } },
+        devices = desc.devices,
+        grid = { nx = 12, ny = 10, nz = desc.nz or 12, x = { 0, 1 }, y = { 0, 1 }, z = { 0, 1 } },
         initial = desc.initial or function(x, y, z)
             return math.sin(6 * x + 4 * y - 5 * z) + x, z, x * y, y - x
         end }
@@ -55,8 +56,8 @@ local function waves(desc)
     return p, sum - before
 end
 
-local function same(a, b, place)
-    for at = 0, 12 * 10 * 12 - 1 do
+local function same(a, b, place, nz)
+    for at = 0, 12 * 10 * (nz or 12) - 1 do
         if a[at] ~= b[place and place(at) or at] then return false end
     end
     return true
@@ -92,6 +93,9 @@ describe('a volume', function()
         assert.is_true(same(around, (waves { boundaries = 'periodic', steps = { 2, 1, 2 },
             unread = true })))
         waves { boundaries = 'outflow' }
+        local two = { mare.device.open(device), mare.device.open(device) }
+        assert.is_true(same((waves { boundaries = 'periodic', nz = 19 }),
+            (waves { boundaries = 'periodic', nz = 19, devices = two }), nil, 19))
     end)
 
     it('has sides that are functions of the script', function()

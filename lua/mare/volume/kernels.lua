@@ -54,27 +54,26 @@ local function shape_of(device, kernel, scheme, precision)
     return found
 end
 
--- Ghost cells that a launch goes over on either side: none, if not told otherwise.
-local none = { x = 0, y = 0, z = 0 }
+-- Returns what a launch goes over: ghost cells on either side along x and y, and which slices.
+local function all_of(slab) return { x = 0, y = 0, lowest = 0, taken = slab.nz } end
 
 -- Returns how a kernel is cut: { shape, along = rows or slices of a strip, groups along x, y and z
--- }. desc: as for bind; ghosts: cells beyond that it goes over, along each axis
-function kernels.cut(desc, kernel, slab, ghosts)
-    ghosts = ghosts or none
+-- }. desc: as for bind; over: as all_of, which is what is taken without
+function kernels.cut(desc, kernel, slab, over)
+    over = over or all_of(slab)
     local device, grid = slab.device, desc.grid
     local shape = desc.shapes and desc.shapes[kernel]
         or shape_of(device, kernel, desc.scheme, desc.precision)
     local cut = { W = shape.W, GROUP = shape.GROUP, DEPTH = shape.DEPTH or 0,
         TEAM = source.shuffles(device.info) and shape.TEAM or shape.GROUP }
     local is_columns, length = kernel == 'columns', kernel == 'columns' and slab.nz or grid.ny
-    local groups = { math.ceil((grid.nx + 2 * ghosts.x) / (shape.W * shape.GROUP)),
-        grid.ny + 2 * ghosts.y, 1 }
+    local groups = { math.ceil((grid.nx + 2 * over.x) / (shape.W * shape.GROUP)),
+        grid.ny + 2 * over.y, 1 }
     if not is_columns then
         -- Columns of the first team west of the domain; see kernels/volume/planes.krn.
         local before = device.info.kind == 'cpu' and 0 or math.max(0, shape.W - reach)
         local strips = math.ceil((grid.nx + before) / (cut.TEAM * shape.W - 2 * reach))
-        local slices = slab.nz + 2 * ghosts.z
-        groups = { math.ceil(strips * slices * cut.TEAM / shape.GROUP), 1, 1 }
+        groups = { math.ceil(strips * over.taken * cut.TEAM / shape.GROUP), 1, 1 }
     end
     local wanted = device.info.kind == 'gpu' and busy * device.info.compute_units / shape.GROUP or 0
     local along = shape.along
@@ -121,7 +120,7 @@ function kernels.block(desc, slab)
         dz = g.dz,
         inv_dx = 1 / g.dx, inv_dy = 1 / g.dy, inv_dz = 1 / g.dz, has_ends = 1,
         has_mirrors = mirrors, sweeps = 0, along = 0,
-        columns_beyond = 0, rows_beyond = 0, slices_beyond = 0,
+        columns_beyond = 0, rows_beyond = 0, lowest = 0, taken = slab.nz,
         west = rule 'west', east = rule 'east', south = rule 'south', north = rule 'north',
         slot = slab.slot, low = rule('low', is_cut and (is_around or slab.k0 > 0)),
         high = rule('high', is_cut and (is_around or slab.k0 + slab.nz < g.nz)) }
@@ -196,48 +195,66 @@ local function programs_of(desc, slab, values, cuts)
     return made
 end
 
--- Returns the ghost cells that the planes of a first step go over, and the columns of a second one:
--- those that the sweeps after it look at.
-local function ghosts_of(desc, slab, W)
+-- Returns what the planes of a first step go over, and the columns of a second one: also the ghost
+-- cells that the sweeps after it look at.
+local function ways_beyond(desc, slab, W)
     local ghosts = sides.ghosts(desc.boundaries)
     local is_outermost = slab.k0 == 0 or slab.k0 + slab.nz == desc.grid.nz
-    local is_cpu = slab.device.info.kind == 'cpu'
-    return { x = 0, y = 0, z = is_outermost and ghosts.z or 0 },
-        { x = is_cpu and ghosts.x or math.ceil(ghosts.x / W) * W, y = ghosts.y, z = 0 }
+    local is_cpu, z = slab.device.info.kind == 'cpu', is_outermost and ghosts.z or 0
+    return { x = 0, y = 0, lowest = -z, taken = slab.nz + 2 * z },
+        { x = is_cpu and ghosts.x or math.ceil(ghosts.x / W) * W, y = ghosts.y, lowest = 0,
+            taken = slab.nz }
 end
 
--- Binds one kernel, which is cut so. ghosts: those that it goes over
-local function bind_sweep(program, kernel, cut, values, ghosts)
+-- Binds one kernel, which goes `over` so much.
+local function bind_sweep(desc, slab, values, programs, of, kernel, over)
+    local cut = kernels.cut(desc, of, slab, over)
     local group, n = cut.shape.GROUP, cut.groups
-    return bind(program:kernel(kernel), tables.merged(values, { along = cut.along,
-        columns_beyond = ghosts.x, rows_beyond = ghosts.y, slices_beyond = ghosts.z }),
-        { group = { group, 1, 1 }, global = { n[1] * group, n[2], n[3] } })
+    return bind(programs[of]:kernel(kernel), tables.merged(values, { along = cut.along,
+        columns_beyond = over.x, rows_beyond = over.y, lowest = over.lowest,
+        taken = over.taken }), { group = { group, 1, 1 },
+        global = { n[1] * group, n[2], n[3] } })
 end
+
+local at_edge = 2 * reach       -- slices that go to the slabs beside
 
 -- Binds the sweeps of a slab: see bind.
-local function bind_sweeps(desc, slab, values, programs, cuts)
-    local before, after = ghosts_of(desc, slab, cuts.columns.shape.W)
-    local own = { columns = {},
-        first = bind_sweep(programs.planes, 'planes_first',
-            kernels.cut(desc, 'planes', slab, before), values, before),
-        second = bind_sweep(programs.planes, 'planes_last', cuts.planes, values, none) }
+local function bind_sweeps(desc, slab, values, programs, W)
+    local before, after = ways_beyond(desc, slab, W)
+    local function planes(kernel, over)
+        return bind_sweep(desc, slab, values, programs, 'planes', kernel, over)
+    end
+    local function some(lowest, taken)
+        return planes('planes_first', { x = 0, y = 0, lowest = lowest, taken = taken })
+    end
+    local own = { columns = {}, first = planes('planes_first', before),
+        second = planes('planes_last', all_of(slab)) }
+    if desc.has_edges then
+        own.edges = { some(0, at_edge), some(slab.nz - at_edge, at_edge) }
+        own.between = { some(at_edge, slab.nz - 2 * at_edge) }
+    end
     for name, mask in pairs(sweeps) do
         values.sweeps = mask
-        local ghosts = name == 'second' and after or none
         if mask <= 2 or desc.steps == 2 then
-            own.columns[name] = bind_sweep(programs.columns, 'columns',
-                kernels.cut(desc, 'columns', slab, ghosts), values, ghosts)
+            own.columns[name] = bind_sweep(desc, slab, values, programs, 'columns', 'columns',
+                name == 'second' and after or all_of(slab))
         end
     end
     return own
+end
+
+-- Returns whether edges of planes may come first: ghost slices are no part of them.
+function kernels.may_have_edges(boundaries, slab)
+    return slab.nz > 2 * at_edge and sides.ghosts(boundaries).z == 0
 end
 
 -- Binds the launches of a slab: those from one of its buffers to the other, and back. Each is {
 -- beyond = those that fill ghost cells of the former, first, second = the planes of the first and
 -- of the second step of a pair, columns = { first, second, both = those of the first, of the second
 -- and, if desc.steps is 2, of both }, measure = what writes the maxima of the former buffer as it
--- is }. desc: { scheme, grid, boundaries = of sides.of, precision, maths, count = of slabs, maxima,
--- clock, shapes = by kernel, if not those of this module }
+-- is; edges = { low, high }, between = { the rest } of `first`, if desc.has_edges }. desc: {
+-- scheme, grid, boundaries = of sides.of, precision, maths, count = of slabs, maxima, clock, shapes
+-- = by kernel, if not those of this module }
 function kernels.bind(desc, slab)
     local scheme, made = desc.scheme, {}
     local values = tables.merged(scheme.equation:values(scheme.numbers), kernels.block(desc, slab),
@@ -248,7 +265,7 @@ function kernels.bind(desc, slab)
     local groups = rate_groups(desc.grid, slab)
     for way, ends in ipairs { { slab.state, slab.scratch }, { slab.scratch, slab.state } } do
         values.src, values.dst = ends[1], ends[2]
-        local own = bind_sweeps(desc, slab, values, programs, cuts)
+        local own = bind_sweeps(desc, slab, values, programs, cuts.columns.shape.W)
         own.beyond = sides.bind(desc, slab, ends[1], values,
             defines_of(scheme, desc.precision, rate_shape))
         own.measure = bind(programs.rate:kernel 'volume_rate', values, {
@@ -262,7 +279,7 @@ end
 function kernels.release(launches)
     for _, way in ipairs(launches) do
         for _, name in ipairs { 'first', 'second', 'measure' } do way[name]:release() end
-        for _, list in ipairs { way.columns, way.beyond } do
+        for _, list in ipairs { way.columns, way.beyond, way.edges or {}, way.between or {} } do
             for _, launch in pairs(list) do launch:release() end
         end
     end

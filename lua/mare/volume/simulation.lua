@@ -17,6 +17,7 @@ local devices = require 'mare.array.devices'
 local errors = require 'bindings.errors'
 local grids = require 'mare.volume.grid'
 local here = require 'mare.ranks.here'
+local interior = require 'mare.links.interior'
 local kernels = require 'mare.volume.kernels'
 local memory = require 'bindings.memory'
 local options = require 'mare.base.options'
@@ -38,7 +39,7 @@ local allowed = { grid = 'table', scheme = 'table', boundaries = 'any', initial 
 local function work_of(self, slab)
     return { scheme = self.scheme, grid = self.grid, boundaries = self.boundaries,
         precision = self.precision, maths = self.maths, count = #self.fields.list,
-        steps = self.has_pairs and 2 or 1, shapes = self.shapes,
+        steps = self.has_pairs and 2 or 1, has_edges = self.interior ~= nil, shapes = self.shapes,
         maxima = self.maxima and self.maxima:on(slab), clock = slab.clock }
 end
 
@@ -76,11 +77,24 @@ local function queue_beyond(self, at)
     end
 end
 
+-- Queues the planes of a first step, and what brings slices to other slabs: on several devices
+-- while what lies between them is swept.
+local function first_planes(self, at)
+    if not self.interior then
+        at = run(self, at, planes.first)
+        self.fields:exchange(at)
+        return at
+    end
+    self.interior:run(self.ends[at], 'z')
+    self.fields:exchange(other[at])
+    self.interior:join()
+    return other[at]
+end
+
 -- Queues the first or the second step of a pair, which leaves the state where it is.
 local function queue_first(self, at)
     queue_beyond(self, at)
-    at = run(self, at, planes.first)
-    self.fields:exchange(at)
+    at = first_planes(self, at)
     run(self, at, columns.first)
     self.clocks:tick()
 end
@@ -100,8 +114,7 @@ local function queue_pair(self, at)
         queue_second(self, at)
         return at
     end
-    at = run(self, at, planes.first)
-    self.fields:exchange(at)
+    at = first_planes(self, at)
     at = run(self, at, columns.both)
     self.clocks:tick()
     at = run(self, at, planes.second)
@@ -115,6 +128,14 @@ local function make_steps(self)
     for k, slab in ipairs(self.fields.list) do
         self.launches[k] = kernels.bind(work_of(self, slab), slab)
     end
+    self.ends = { {}, {} }
+    for k, slab in ipairs(self.interior and self.fields.list or {}) do
+        for at = 1, 2 do
+            local own = self.launches[k][at]
+            self.ends[at][k] = { device = slab.device,
+                sweeps = { z = own.between, edges = { z = own.edges } } }
+        end
+    end
     local record = plans.recorder(self.fields.devices)
     self.plans = {}
     for at = 1, 2 do
@@ -125,6 +146,15 @@ local function make_steps(self)
             pairs = record(function() queue_pair(self, queue_pair(self, at)) end, 'four steps'),
         }
     end
+end
+
+-- Lets edges of slabs come first where they go to other devices.
+local function make_interior(self)
+    local may_be = #self.fields.devices > 1
+    for _, slab in ipairs(self.fields.list) do
+        may_be = may_be and kernels.may_have_edges(self.boundaries, slab)
+    end
+    self.interior = may_be and interior.new(self.fields.devices) or nil
 end
 
 -- Returns a scheme, which must be one in space.
@@ -168,6 +198,7 @@ function simulation.new(desc)
         precision = self.precision, count = desc.slabs or #self.devices, devices = self.devices,
         is_around = self.boundaries.low == 'periodic',
         ghosts = sides.ghosts(self.boundaries) }
+    make_interior(self)
     make_clocks(self)
     make_steps(self)
     if desc.restart then self:load(desc.restart) else self:set(desc.initial) end
@@ -404,6 +435,7 @@ function Simulation:release()
         for _, plan in pairs(way) do plan:release() end
     end
     for _, own in ipairs(self.launches) do kernels.release(own) end
+    if self.interior then self.interior:release() end
     self.clocks:release()
     self.maxima:release()
     self.fields:release()

@@ -151,6 +151,7 @@ end
 function World:duplicate()
     local other = tables.merged(self)
     other.comm, other.pending, other.origin = duplicate(self, self.comm), {}, self
+    other.reduced = nil
     return setmetatable(other, World)
 end
 
@@ -303,19 +304,27 @@ end
 local double = ffi.typeof 'union { double value; uint64_t bits; }'
 local infinity = 0x7ff0000000000000ULL      -- its bits: those of NaN are larger
 
+local function new_reduced()
+    local made = { request = ffi.new 'uintptr_t[1]', given = double(), found = double() }
+    made.list = { made }
+    return made
+end
+
 -- Returns the largest over all ranks of numbers that are not below 0, or NaN if one of them is. The
 -- bits of such numbers have their order as integers, and those of a NaN without a sign come last.
 -- MPI_MAX of numbers with a NaN gives each rank another answer. That of MPICH 4.0 takes unsigned
 -- integers for signed ones, hence the sign.
 function World:largest(value, what)
-    local given, found = double(), double()
+    local made = self.reduced
+    if not made or self.pending[made] then made = new_reduced() end     -- an error left that one
+    self.reduced = made
+    local given, found = made.given, made.found
     given.value = value
     if value ~= value then given.bits = infinity + 1 end
-    local made = { request = ffi.new 'uintptr_t[1]', data = { given, found } }
     check(self, self.library.MPI_Iallreduce(given, found, 1, self.abi.uint64, self.abi.max,
         self.comm, made.request), what)
     self.pending[made] = true
-    self:wait({ made }, what)
+    self:wait(made.list, what)
     if found.bits > infinity then return 0 / 0 end
     return found.value
 end

@@ -25,11 +25,10 @@ MR_FN real march_rows(origin from, MR_GLOBAL real *dst, int column, int low, int
         &y->first);
 }
 
-/* All that a team does of a step from time t on. Returns the largest signal rate. */
-MR_FN real step_part(origin from, MR_GLOBAL real *dst, real dt, real t, part p, parameters k,
-    MR_LOCAL_PTR real *shared, MR_LOCAL_PTR real *rows, int x_first) {
-    int lane = mr_gid_x() % TEAM, strips = ceil_ratio(p.nx + LEAD - REACH, OWN_COLUMNS);
-    portion own = portion_of(team_of(from), teams_of(from), strips, p.ny);
+/* A step from time t on over rows that are a team's own. Returns the largest signal rate. */
+MR_FN real step_rows(origin from, MR_GLOBAL real *dst, real dt, real t, part p, parameters k,
+    portion own, MR_LOCAL_PTR real *shared, MR_LOCAL_PTR real *rows, int x_first) {
+    int lane = mr_gid_x() % TEAM;
     real rate = R(0.0);
     sweep x = sweep_along_x(p, 0, dt, k), y = sweep_along_y(p, 0, dt, k);
     sources acts = sources_over(p, dt, t, 0);
@@ -57,4 +56,13 @@ MR_FN real step_part(origin from, MR_GLOBAL real *dst, real dt, real t, part p, 
         } while (y.first < end);
     }
     return rate;
+}
+
+MR_FN int strips_of(part p) { return ceil_ratio(p.nx + LEAD - REACH, OWN_COLUMNS); }
+
+/* All that a team does of a step. */
+MR_FN real step_part(origin from, MR_GLOBAL real *dst, real dt, real t, part p, parameters k,
+    MR_LOCAL_PTR real *shared, MR_LOCAL_PTR real *rows, int x_first) {
+    portion own = portion_of(team_of(from), teams_of(from), strips_of(p), p.ny);
+    return step_rows(from, dst, dt, t, p, k, own, shared, rows, x_first);
 }

@@ -350,7 +350,7 @@ M.rows = {
     end,
     ['pointwise.krn'] = cells_of_functions, ['oracle.krn'] = oracle, ['stencil.krn'] = stencils,
     ['stage.krn'] = stages, ['march.krn'] = march, ['march_parts.krn'] = march,
-    ['march_joined.krn'] = march, ['tile.krn'] = tile,
+    ['march_joined.krn'] = march, ['march_edges.krn'] = march, ['tile.krn'] = tile,
     ['persistent.krn'] = persistent, ['consistency.krn'] = consistency,
     ['ocean/linear.krn'] = c_grid(nil, false), ['ocean/nonlinear.krn'] = c_grid(nil, true),
     ['ocean/side.krn'] = c_grid(1, true),

@@ -242,23 +242,23 @@ function exchange.new(fields, boundaries, scheme, which, fraction)
         boundaries = boundaries, grid = fields.grid,
         normal = scheme.normal, axes = {}, staggered = scheme.staggered and 1 or 0,
         which = which or 'now',
-        joint = {}, packed = {}, has_shut_walls = scheme.has_shut_walls, barrier = fields.barrier,
+        joint = {}, moved = {}, has_shut_walls = scheme.has_shut_walls, barrier = fields.barrier,
         -- A step does not write where it reads, or only in a stage behind another exchange.
         is_kept = fields.moves or scheme.stages ~= nil,
         beyond_open = scheme.keeps_open and kinds.fixed.rule or kinds.outflow.rule,
     }, Exchange)
-    for k, device in ipairs(fields.devices) do self.packed[k] = device:event() end
+    for k, device in ipairs(fields.devices) do self.moved[k] = device:event() end
     local program = program_of(fields)
     for k, axis in ipairs(axes) do
-        local links, launches, needed = {}, {}, {}
+        local links, launches, needed, on = {}, {}, {}, {}
         for n, s in ipairs(states) do
             local launch, is_idle = launch_of(self, axis, s, links,
                 fields:kernel(s.device, program, 'halo'))
             launches[n] = launch
-            if not is_idle then needed[#needed + 1] = launch end
+            if not is_idle then needed[#needed + 1], on[#on + 1] = launch, s.device end
             add_sends(self, axis, s, links)
         end
-        self.axes[k] = { links = links, launches = launches, needed = needed,
+        self.axes[k] = { links = links, launches = launches, needed = needed, on = on,
             is_staged = here.size > 1 and #links > 0, is_joint = self.joint[axis.name] }
         for _, link in ipairs(links) do
             self.axes[k].is_staged = self.axes[k].is_staged or link.is_relayed
@@ -273,12 +273,12 @@ function exchange.new(fields, boundaries, scheme, which, fraction)
     return self
 end
 
-local function run(launches)
-    for k = 1, #launches do launches[k]:run() end
+local function run(launches, on, streams)
+    for k = 1, #launches do launches[k]:run(streams and streams[on[k]]) end
 end
 
-local function pack(axis)
-    for k = 1, #axis.links do axis.links[k]:pack() end
+local function pack(axis, streams)
+    for k = 1, #axis.links do axis.links[k]:pack(streams) end
 end
 
 local function start(axis)
@@ -286,8 +286,8 @@ local function start(axis)
 end
 
 -- What is sent has arrived behind it, too: while a rank waits for its device MPI brings nothing on.
-local function finish(axis)
-    for k = 1, #axis.links do axis.links[k]:finish() end
+local function finish(axis, streams)
+    for k = 1, #axis.links do axis.links[k]:finish(streams) end
     for k = 1, #axis.links do
         local link = axis.links[k]
         if link.settle then link:settle() end
@@ -303,22 +303,23 @@ local function move(self, axis)
     finish(axis)
 end
 
--- Moves strips along y as soon as the edges of parts are done, while the rest is computed elsewhere
--- (links/interior.lua), and queues what fills ghost cells with them. Those along x go with them.
-function Exchange:move_early()
-    local along_x, y = self.axes[1].needed, self.axes[2]
-    run(along_x)
-    pack(y)
-    for k = 1, #self.devices do self.packed[k]:record() end
-    for k = 1, #self.devices do self.packed[k]:wait() end
+-- Moves strips along y, with ghost cells along x, while parts go on whose edges are done, and
+-- queues what fills ghost cells with them, on the `streams` of links/interior.lua.
+function Exchange:move_early(streams)
+    local x, y = self.axes[1], self.axes[2]
+    run(x.needed, x.on, streams)
+    pack(y, streams)
+    for _, device in ipairs(self.devices) do streams[device]:wait() end
     start(y)
-    finish(y)
-    if #along_x == 0 then run(y.needed) end
+    finish(y, streams)
+    if #x.needed == 0 then run(y.needed, y.on, streams) end
+    for k, device in ipairs(self.devices) do self.moved[k]:record(streams[device]) end
     self.is_early = true
 end
 
--- Queues, behind the rest, the ghost cells that depend on it.
+-- Queues, behind the rest, the ghost cells that depend on it. Steps follow all of them.
 function Exchange:complete()
+    for k, device in ipairs(self.devices) do device.stream:wait_event(self.moved[k]) end
     if #self.axes[1].needed == 0 then return end
     run(self.axes[1].needed)
     run(self.axes[2].needed)
@@ -381,7 +382,7 @@ function Exchange:release()
         for _, launch in ipairs(axis.launches) do launch:release() end
         for _, link in ipairs(axis.links) do link:release() end
     end
-    for _, list in ipairs { self.open, self.shown, self.packed } do
+    for _, list in ipairs { self.open, self.shown, self.moved } do
         for _, object in ipairs(list) do object:release() end
     end
 end

@@ -1,12 +1,14 @@
 -- links: bring strips of cells from one part to a buffer beside another, in one of
 -- the ways that there are. A link is one strip that is moved again and again. It has
 --
---     pack()       queues what brings the strip out of its part
---     start()      once the devices of all packed links are done
---     finish()     queues, or has done, what makes the strip ready in `buffer`
---     settle()     behind all that, if there is such a thing: waits until the other rank has it
+--     pack(streams)       queues what brings the strip out of its part
+--     start()             once the devices of all packed links are done
+--     finish(streams)     queues, or has done, what makes the strip ready in `buffer`
+--     settle()            behind all that, if there is such a thing: waits until the other rank has
+--                         it
 --
--- and array/exchange.lua calls these in turn for all links of an axis. Between
+-- and array/exchange.lua calls these in turn for all links of an axis. Those through the host queue
+-- on `streams`, by device, where they are given, else on the devices' own. Between
 -- ranks each of the two has one half of a link: send or receive.
 
 local barrier = require 'mare.links.barrier'

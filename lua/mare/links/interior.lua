@@ -1,52 +1,50 @@
--- Steps that take the edges of parts first, and what lies between on a stream of its own of each
--- device: strips of the edges go through the host meanwhile.
+-- Steps that take the edges of parts first. A word of each part says when they are there, while its
+-- launch goes on with what lies between: then strips of them go through the host, on a stream of
+-- each device beside that of the steps.
+
+local word = require 'bindings.word'
 
 local interior = {}
 
 local Interior = {}
 Interior.__index = Interior
 
-function interior.new(devices)
-    local self = setmetatable({ list = {}, of = {} }, Interior)
-    for k, device in ipairs(devices) do
-        self.list[k] = { stream = device:stream { label = 'interior' }, main = device.stream,
-            begun = device:event(), edges = device:event(), done = device:event() }
-        self.of[device] = self.list[k]
+-- parts: { device }, which get `edges` = { done = a word, arrived = a buffer } for those who bind
+-- `sweeps`.
+function interior.new(devices, parts)
+    local self = setmetatable({ list = parts, streams = {} }, Interior)
+    for _, device in ipairs(devices) do
+        self.streams[device] = device:stream { label = 'edges' }
+    end
+    for _, part in ipairs(parts) do
+        part.edges = { done = word.new(part.device, 'int32', 'edges are done'),
+            arrived = part.device:buffer { type = 'uint32', count = 1, label = 'strips of edges' } }
+        part.edges.arrived:fill(0)
     end
     return self
 end
 
--- Queues a step of parts, { device, sweeps } with sweeps.edges[axis] = { south, north } and
--- sweeps[axis] = { what lies between }. What is queued on the devices' own streams then follows the
--- edges alone.
-function Interior:run(parts, axis)
-    for _, one in ipairs(self.list) do
-        one.begun:record()
-        one.stream:wait_event(one.begun)
-    end
-    for _, part in ipairs(parts) do
-        local south, north = unpack(part.sweeps.edges[axis])
-        south:run()
-        north:run(self.of[part.device].stream)
-    end
-    for _, one in ipairs(self.list) do one.edges:record(one.stream) end
-    for _, part in ipairs(parts) do part.sweeps[axis][1]:run(self.of[part.device].stream) end
-    for _, one in ipairs(self.list) do
-        one.done:record(one.stream)
-        one.stream:flush()
-        one.main:wait_event(one.edges)
+-- Queues a step of the parts that sweeps along `axis` first.
+function Interior:run(axis)
+    for _, part in ipairs(self.list) do
+        part.edges.done:clear()
+        part.sweeps[axis][1]:run()
+        part.edges.done:follow()
     end
 end
 
--- What is queued on the devices' own streams from now on follows the whole step.
-function Interior:join()
-    for _, one in ipairs(self.list) do one.main:wait_event(one.done) end
+-- Waits for the edges. Returns the streams by device for what may be queued now.
+function Interior:await()
+    for _, part in ipairs(self.list) do part.edges.done:await() end
+    return self.streams
 end
 
 function Interior:release()
-    for _, one in ipairs(self.list) do
-        for _, name in ipairs { 'begun', 'edges', 'done', 'stream' } do one[name]:release() end
+    for _, part in ipairs(self.list) do
+        part.edges.done:release()
+        part.edges.arrived:release()
     end
+    for _, stream in pairs(self.streams) do stream:release() end
 end
 
 return interior

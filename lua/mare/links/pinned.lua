@@ -12,10 +12,11 @@ function pinned.packed(strip, label)
 end
 
 -- Queues what brings a strip, or without a region its whole buffer, into host memory. packed: as
--- above
-function pinned.download(strip, packed, host)
-    local from, stream = packed or strip.buffer, strip.buffer.device.stream
-    if packed then packed:copy_region(strip.buffer, strip.region) end
+-- above; streams: by device, those that it is queued on, or nil
+function pinned.download(strip, packed, host, streams)
+    local from, device = packed or strip.buffer, strip.buffer.device
+    local stream = streams and streams[device] or device.stream
+    if packed then packed:copy_region(strip.buffer, strip.region, stream) end
     if strip.region and not packed then from:download_region(host, strip.region, stream)
     else from:download { into = host, stream = stream } end
 end

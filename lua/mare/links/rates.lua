@@ -1,7 +1,8 @@
 -- The largest rate of all devices of all ranks where the host finds it. Each device puts its own
--- into a `word`, on CUDA one of memory of the host, and ticks with what it is told.
+-- into a word (bindings/word.lua), and ticks with what it is told.
 
 local here = require 'mare.ranks.here'
+local word = require 'bindings.word'
 
 local rates = {}
 
@@ -11,34 +12,27 @@ Rates.__index = Rates
 function rates.new(fields)
     local self = setmetatable({ devices = fields.devices }, Rates)
     for k, device in ipairs(fields.devices) do
-        local one = { type = fields.precision, count = 1, label = 'signal rate' }
-        local host, is_shared = device:host(one), device.info.name:find '^cuda'
-        self[k] = { host = host, known = device:event(),
-            word = is_shared and host:buffer() or device:buffer(one),
-            download = not is_shared and { into = host, count = 1, stream = device.stream } }
+        self[k] = word.new(device, fields.precision, 'signal rate')
     end
     return self
 end
 
 -- Returns the buffer where the clock on the k-th device puts its rate.
-function Rates:word(k) return self[k].word end
+function Rates:word(k) return self[k].buffer end
 
--- Waits for the rates. The exchange of the next step, if that is given, comes along, or has gone
--- ahead already.
-local function wait(self, following)
-    local is_early = following and following.is_early
-    if is_early then following:complete()
-    elseif following then following:begin() end
-    for k = 1, #self do
-        if is_early then self[k].known:wait() else self.devices[k].stream:wait() end
-    end
-    if following and not is_early then following:start() end
+-- Goes on until there is nothing left but to wait for the rates. The exchange of the next step, if
+-- that is given, comes along, or has gone ahead already.
+local function bring_along(self, following)
+    if following and following.is_early then return following:complete() end
+    if following then following:begin() end
+    for k = 1, #self do self.devices[k].stream:wait() end
+    if following then following:start() end
 end
 
 local function largest_of_devices(self)
     local largest = 0
     for k = 1, #self do
-        local rate = self[k].host.data[0]
+        local rate = self[k]:await()
         if rate ~= rate or rate > largest then largest = rate end
     end
     return largest
@@ -48,12 +42,11 @@ end
 -- exchange, or nil
 function Rates:learn(clocks, following)
     for k = 1, #self do
-        local one = self[k]
+        self[k]:clear()
         clocks[k].rate:run()
-        if one.download then one.word:download(one.download) end
-        one.known:record()
+        self[k]:follow()
     end
-    wait(self, following)
+    bring_along(self, following)
     local largest = here.largest(largest_of_devices(self))
     for k = 1, #self do clocks[k].tick:set('rate', largest) end
 end
@@ -67,11 +60,7 @@ function Rates:forget(clocks)
 end
 
 function Rates:release()
-    for k = 1, #self do
-        self[k].word:release()
-        self[k].known:release()
-        self[k].host:release()
-    end
+    for k = 1, #self do self[k]:release() end
 end
 
 return rates

@@ -23,7 +23,7 @@ local function memory_for(strip, device, label, list)
         end
     end
     local memory = { links = 1, from = from, to = device, count = strip.count, done = 0,
-        halves = {}, upload = { count = strip.count, stream = device.stream },
+        halves = {}, upload = { count = strip.count },
         buffer = device:buffer { type = strip.type, count = 2 * strip.count, label = label } }
     for k = 1, 2 do
         memory.halves[k] = from:host { type = strip.type, count = 2 * strip.count, label = label }
@@ -42,16 +42,17 @@ function relayed.new(strip, device, label, list)
     return self
 end
 
-function Relay:pack()
+function Relay:pack(streams)
     self.half = 3 - self.half
-    pinned.download(self.strip, self.packed, self.into[self.half])
+    pinned.download(self.strip, self.packed, self.into[self.half], streams)
 end
 
 function Relay.start() end
 
-function Relay:finish()
+function Relay:finish(streams)
     local memory = self.memory
     memory.done = (memory.done + 1) % memory.links
+    memory.upload.stream = streams and streams[memory.to] or memory.to.stream
     if memory.done == 0 then memory.buffer:upload(memory.halves[self.half], memory.upload) end
 end
 

@@ -23,9 +23,9 @@ end
 -- Waits until the other rank has what was started last.
 function Send:settle() self.message:finish(self.label) end
 
-function Send:pack()
+function Send:pack(streams)
     self:settle()
-    pinned.download(self.strip, self.packed, self.host)
+    pinned.download(self.strip, self.packed, self.host, streams)
 end
 
 function Send:start() self.message:begin() end
@@ -44,9 +44,9 @@ Receive.__index = Receive
 -- desc: also `buffer`, where there is one already
 function staged.receive(desc, rank, tag, label)
     local host = desc.device:host { type = desc.type, count = desc.count, label = label }
-    return setmetatable({ host = host, label = label, is_own = not desc.buffer,
+    return setmetatable({ host = host, device = desc.device, label = label,
+        is_own = not desc.buffer, upload = { count = desc.count },
         message = new_message('receive', host, rank, tag),
-        upload = { count = desc.count, stream = desc.device.stream },
         buffer = desc.buffer or desc.device:buffer { type = desc.type, count = desc.count,
             label = label } }, Receive)
 end
@@ -54,8 +54,9 @@ end
 -- The device must be done with what was received last.
 function Receive:start() self.message:begin() end
 
-function Receive:finish()
+function Receive:finish(streams)
     self.message:finish(self.label)
+    self.upload.stream = streams and streams[self.device] or self.device.stream
     self.buffer:upload(self.host, self.upload)
 end
 

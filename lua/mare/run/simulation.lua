@@ -108,7 +108,9 @@ local function make_fields(self, parts)
     function self.fields.settle() self:find_state() end
     function self.fields.fill_halos() self:fill_ghosts() end
     self.states, self.kernels = self.fields.states, {}
-    if self.states[1].part.edge_rows then self.interior = interior.new(self.fields.devices) end
+    if self.states[1].part.edge_rows then
+        self.interior = interior.new(self.fields.devices, self.states)
+    end
     for _, s in ipairs(self.domain and self.states or {}) do
         self.scheme:prepare(self.domain, s)
     end
@@ -169,13 +171,10 @@ local function queue_step(self, axis, following)
     for k = 1, #states[1].sweeps[axis] do
         if exchanges[k] then exchanges[k]:run(false, k == 1) end
         if k == 1 and self.particles then self.particles:half(1, before) end
-        if self.interior then self.interior:run(states, axis)
+        if self.interior then self.interior:run(axis)
         else run_sweeps(states, axis, k) end
     end
-    if self.interior then
-        if next then next:move_early() end
-        self.interior:join()
-    end
+    if self.interior and next then next:move_early(self.interior:await()) end
     for k = 1, #self.after[axis] do self.after[axis][k]:run() end
     if self.particles then
         self.exchange_of[after]:run(true)

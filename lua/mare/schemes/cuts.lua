@@ -54,12 +54,22 @@ local function is_programmatic(scheme, device, part)
         and part.nx * part.ny <= most_programmatic
 end
 
+local start = 8     -- as of partition.h
+
+-- Returns the edges of a part as march_edges.krn takes them.
+local function edges_of(part, teams, strips)
+    local rows, bands = part.edge_rows, math.floor(teams / strips)
+    local less = rows + start
+    local are_high = bands > 2 and (part.ny - 2 * rows) / bands >= 2 * less
+    return { rows = rows, less = are_high and less or 0 }
+end
+
 -- Returns how march.krn is cut for a part: the columns of a work-item divide those of the part, and
 -- as many fields as there are fit into local memory. Where the part has `columns`, those of all
 -- parts, it is march_parts.krn; where it stands for `px` x `py` parts, march_joined.krn, whose
--- groups along y are those of a row of parts. rows: how many it goes over, if not all; height:
--- those of a strip
-local function march_shape(scheme, device, precision, part, rows, height)
+-- groups along y are those of a row of parts; where it has `edge_rows`, march_edges.krn. rows: how
+-- many it goes over, if not all
+local function march_shape(scheme, device, precision, part, rows)
     local choice = shapes.find('march', scheme, device, precision, part)
     local W, room = choice.W, device.info.local_memory
     local exchanges = not source.shuffles(device.info)
@@ -73,26 +83,19 @@ local function march_shape(scheme, device, precision, part, rows, height)
     local team = team_of(device, choice)
     local strips = math.ceil((part.nx + math.max(W, reach) - reach) / (team * W - 2 * reach))
     local py = part.py or 1
-    local wanted = math.ceil(strips * (rows or part.ny / py) / (height or choice.rows or 1) * team
+    local wanted = math.ceil(strips * (rows or part.ny / py) / (choice.rows or 1) * team
         / choice.GROUP)
     local resident = (choice.resident or math.huge) * device.info.compute_units
     local groups = math.min(math.max(1, math.floor(resident / py)), wanted)
-    local kernel = part.py and 'march_joined' or part.columns and 'march_parts' or 'march'
+    local kernel = part.py and 'march_joined' or part.columns and 'march_parts'
+        or part.edge_rows and 'march_edges' or 'march'
     return { kernel = kernel, choice = choice, W = W,
+        edges = part.edge_rows and edges_of(part, groups * choice.GROUP / team, strips),
         GROUP = choice.GROUP, DEPTH = choice.DEPTH, TEAM = team, groups = groups * py,
         programmatic = is_programmatic(scheme, device, part),
         global = { groups * choice.GROUP, py } }
 end
 cuts.march = march_shape
-
--- Returns how march.krn is cut for the edge of a part and for what lies between: of so many rows.
--- On a GPU all rows of an edge are computed at once, since they are soon wanted.
-function cuts.edges(scheme, device, precision, part)
-    local rows = part.edge_rows
-    local height = device.info.kind == 'gpu' and 1 or rows
-    return march_shape(scheme, device, precision, part, rows, height),
-        march_shape(scheme, device, precision, part, part.ny - 2 * rows)
-end
 
 local tile_rows = { 6, 5, 4, 3, 8 }
 
@@ -184,10 +187,6 @@ function cuts.maxima(scheme, device, part)
         if part.margin then
             local rows = part.ny + 2 * part.margin
             most = math.max(most, march_shape(scheme, device, precision, part, rows).groups)
-        end
-        if part.edge_rows then
-            local edge, rest = cuts.edges(scheme, device, precision, part)
-            most = math.max(most, 2 * edge.groups + rest.groups)
         end
     end
     return most

@@ -43,19 +43,15 @@ function traversal.reads_beside(scheme, device, precision, part)
     return not scheme.stages and cuts.one_pass(scheme, device, precision, part) == 'march'
 end
 
--- Rows of an edge, more than a neighbour reads. Views begin at a multiple of four rows, whose
--- lengths are multiples of 128 bytes.
-local edge_rows, aligned_rows, alignment = 8, 4, 512
+local edge_rows = 8      -- of an edge: no fewer than a neighbour reads
 
--- Returns of how many rows the edges are that steps of a part may take before the rest, or nil. A
--- second queue of NVIDIA's OpenCL costs more than it brings, 970 us a step for 880, and so do the
--- calls for several GPUs of a process with few cells each, 151 for 127.
+-- Returns of how many rows the edges are that steps of a part may take before the rest, or nil.
+-- Several GPUs of a process gain nothing, since their calls come one after the other.
 function traversal.edge_rows(scheme, device, precision, part)
     local is_served = device.info.kind ~= 'gpu'
         or device.info.name:find '^cuda' and here.size > 1
-    local can = is_served and not scheme.stages and part.ny >= 3 * edge_rows + aligned_rows
-        and alignment % device.info.view_alignment == 0
-        and cuts.one_pass(scheme, device, precision, part) == 'march'
+    local can = is_served and device.info.has_scopes and not scheme.stages
+        and part.ny >= 3 * edge_rows and cuts.one_pass(scheme, device, precision, part) == 'march'
     return can and edge_rows or nil
 end
 
@@ -239,25 +235,6 @@ local function bind_rows(kernels, values, state, part, rows)
     return launch(rows.axis == 'x' and x or y, own, rows.shape)
 end
 
--- Binds steps in one pass that take the rows at the edges in the south and north first: they are in
--- `edges`, by axis.
-local function bind_edges(kernels, values, state, part)
-    local height, slot = state.part.edge_rows, values.slot
-    local north = values.ny - height - (values.ny - height) % aligned_rows      -- its first row
-    local edge, rest = cuts.edges(kernels.scheme, state.device, state.precision, state.part)
-    local launches = { edges = {} }
-    for _, axis in ipairs { 'x', 'y' } do
-        local function bound(from, count, shape, behind)
-            return bind_rows(kernels, values, state, part, { from = from, count = count,
-                shape = shape, slot = slot + behind, axis = axis })
-        end
-        launches.edges[axis] = { bound(0, height, edge, 0),
-            bound(north, values.ny - north, edge, edge.groups) }
-        launches[axis] = { bound(height, north - height, rest, 2 * edge.groups) }
-    end
-    return launches
-end
-
 -- Binds steps in one pass that also go over rows of the parts beside, in `cycle`: by axis and the
 -- number of steps that follow before cells are exchanged.
 local function bind_cycle(kernels, values, state, part)
@@ -287,9 +264,9 @@ local function bind_one_pass(kernels, values, state, part)
     state.around = around(state.part, part.boundaries)
     values.wraps = (state.around.x and 1 or 0) + (state.around.y and 2 or 0)
     if state.part.margin then return bind_cycle(kernels, values, state, part) end
-    if state.part.edge_rows then
-        values.ticks = 0
-        return bind_edges(kernels, values, state, part)
+    if shape.edges then
+        values.e = shape.edges
+        values.done, values.arrived = state.edges.done.buffer, state.edges.arrived
     end
     local function step(axis, ticks)
         values.ticks, values.src, values.dst = ticks, state.now, state.other

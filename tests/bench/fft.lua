@@ -298,6 +298,9 @@ for _, part in ipairs(wanted) do
 end
 for _, part in ipairs(wanted) do parts[part:match '^%a+'](tonumber(part:match ':(%d+)')) end
 
+for k = #curves, 1, -1 do
+    if not curves[k].x[1] then table.remove(curves, k) end
+end
 if image and curves[1] then
     mare.image.lines { path = image, title = 'Transforms of real numbers, ' .. device.info.model,
         xlabel = 'points', ylabel = 'us', xlog = true, ylog = true, series = curves }

@@ -66,9 +66,17 @@ end
 
 -- Returns the ticks of a logarithmic axis in the form of choose(). The range
 -- and the values are exponents of ten. Ticks are whole powers, and 2 and 5
--- times these if only a few powers are in the range; more within one power.
+-- times these if only a few powers are in the range; more within one power, and those
+-- of an axis that is not logarithmic within a factor of two.
 function ticks.decades(low, high, want)
     local out, span = {}, high - low
+    if span < 0.3 then
+        local marks, power = ticks.choose(10 ^ low, 10 ^ high, math.min(6, want))
+        for k, mark in ipairs(marks) do
+            out[k] = { value = math.log10(mark.value), label = mark.label }
+        end
+        return out, power
+    end
     local factors = span < 1 and { 1, 1.5, 2, 3, 4, 5, 7 } or span < 2.5 and { 1, 2, 5 } or { 1 }
     local every = math.max(1, math.ceil(span / want))
     for power = math.floor(low), math.ceil(high) do

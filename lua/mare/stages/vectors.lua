@@ -220,18 +220,30 @@ function vectors.write_load(w, d, arrays)
     each_number(w, d.n, function() w:line('load_columns(%s, %s, %s);', re, im, from) end)
 end
 
+-- Writes the storing of one number of all rows, which a piece of its own would take longer for.
+local function write_number(w, re, im, to, apart, k, scale)
+    w:open 'for (int l = 0; l < count; ++l)'
+    w:line('int k = %d;', k)
+    w:line('MR_GLOBAL real *to = %s + l * (%s);', to, apart)
+    w:line('to[0] = (%s)[l] * %s;', re, scale)
+    w:line('to[1] = (%s)[l] * %s;', im, scale)
+    w:close()
+end
+
 -- Writes the storing of `count` numbers. scale: the text of what they are multiplied by
 function vectors.write_store(w, d, arrays, count, scale)
     local re, im = parts_of(d, arrays)
     local to, apart = address('out', d.store, '')
-    if d.store.unit == 'axis' then
-        return each_piece(w, d, count, function()
-            w:line('store_rows(%s, %s, count - 1, %s, %s, %s);', to, apart, re, im, scale)
+    if d.store.unit ~= 'axis' then
+        return each_number(w, count, function()
+            w:line('store_columns(%s, %s, %s, %s);', to, re, im, scale)
         end)
     end
-    each_number(w, count, function()
-        w:line('store_columns(%s, %s, %s, %s);', to, re, im, scale)
+    local is_one_more = count % (d.width / 2) == 1
+    each_piece(w, d, is_one_more and count - 1 or count, function()
+        w:line('store_rows(%s, %s, count - 1, %s, %s, %s);', to, apart, re, im, scale)
     end)
+    if is_one_more then write_number(w, re, im, to, apart, count - 1, scale) end
 end
 
 return vectors

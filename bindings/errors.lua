@@ -54,6 +54,14 @@ function M.raise(status, message, ...)
     error(setmetatable({ status = status, message = message, where = where }, Error), 0)
 end
 
+-- Calls what works on files. A failure there is no fault of a script's line.
+function M.on_disk(f, ...)
+    local ok, failure = pcall(f, ...)
+    if ok then return failure end
+    if M.is(failure) then error(failure, 0) end
+    M.raise('MARE_ERROR_IO', '%s', tostring(failure))
+end
+
 -- Raises a wrong argument of a Lua call.
 function M.argument(message, ...)
     M.raise('MARE_ERROR_ARGUMENT', message, ...)

@@ -225,7 +225,9 @@ end
 function Drifters:close(sim, describe)
     if self.schedule:wants_end() then take(self, sim) end
     local arrays = self:arrays()
-    if self.path and here.rank == 0 then writer.write(describe(self.path, nil, {}), arrays) end
+    if self.path and here.rank == 0 then
+        errors.on_disk(writer.write, describe(self.path, nil, {}), arrays)
+    end
     return arrays
 end
 

@@ -286,7 +286,7 @@ end
 
 -- Writes what there is into a file. spec: as for the CF writer, without variables.
 function Series:put(spec)
-    writer.write(spec, self, self:arrays())
+    errors.on_disk(writer.write, spec, self, self:arrays())
 end
 
 -- Writes the file of a run that is complete. Returns the arrays.

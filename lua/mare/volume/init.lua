@@ -106,7 +106,7 @@ function volume.new(desc)
         restart = h and { state = found.state, t = h.t, steps = h.steps, rate = h.rate } }
     local ok, failure = pcall(compiler.patiently, compute, job, sim)
     if not ok then
-        job.files:abandon(job.events)
+        job.files:abandon(job.events, job.series and job.series.last and job.series.path or nil)
         sim:release()
         error(failure, 0)
     end

@@ -67,15 +67,6 @@ local function guarded(self, f, ...)
     error(failure, 0)
 end
 
--- Calls what works on files. A failure there is no fault of a script's line.
-function netcdf.on_disk(f, ...)
-    local ok, failure = pcall(f, ...)
-    if ok then return failure end
-    if errors.is(failure) then error(failure, 0) end
-    errors.raise('MARE_ERROR_IO', '%s', tostring(failure))
-end
-local on_disk = netcdf.on_disk
-
 local function new_writer(spec)
     local self = setmetatable({ spec = spec, path = spec.path, steps = 0, last = -math.huge,
         temporary = files.temporary(spec.path), record_bytes = 65536 }, Writer)
@@ -95,7 +86,7 @@ end
 -- Opens a file. A path that cannot be written is refused before anything is computed.
 function netcdf.writer(spec)
     local self = new_writer(spec)
-    guarded(self, on_disk, open, self)
+    guarded(self, errors.on_disk, open, self)
     return self
 end
 
@@ -118,7 +109,7 @@ function netcdf.resume(spec, position)
             .. 'another --out', spec.path)
     end
     local self = new_writer(spec)
-    guarded(self, on_disk, resume, self, position)
+    guarded(self, errors.on_disk, resume, self, position)
     return self
 end
 
@@ -134,7 +125,7 @@ end
 -- Returns the position for resume(), in a checkpoint.
 function Writer:seal()
     if not self.position or self.counted ~= self.steps then
-        guarded(self, on_disk, sealed.seal, self, chunk_origins, shape_of(self.spec))
+        guarded(self, errors.on_disk, sealed.seal, self, chunk_origins, shape_of(self.spec))
     end
     return self.position
 end
@@ -144,20 +135,20 @@ function Writer:keep() self.is_kept = true end
 
 local function write(self, t, get)
     local g, n, file, time = self.spec.grid, self.steps, self.file, library.doubles(1)
-    on_disk(self.temporary.reserve, self.temporary, self.record_bytes)
+    errors.on_disk(self.temporary.reserve, self.temporary, self.record_bytes)
     for _, v in ipairs(self.spec.variables) do
-        on_disk(file.put, file, v.name, { n, 0, 0, 0 }, { 1, g.nz, g.ny, g.nx }, get(v.name))
+        errors.on_disk(file.put, file, v.name, { n, 0, 0, 0 }, { 1, g.nz, g.ny, g.nx }, get(v.name))
     end
     time[0] = t
-    on_disk(file.put, file, 'time', { n }, { 1 }, time)
-    on_disk(file.sync, file)
+    errors.on_disk(file.put, file, 'time', { n }, { 1 }, time)
+    errors.on_disk(file.sync, file)
     self.steps, self.last = n + 1, t
 end
 
 function Writer:write(t, get) guarded(self, write, self, t, get) end
 
 function Writer:close()
-    guarded(self, on_disk, function()
+    guarded(self, errors.on_disk, function()
         self.file:close()
         self.temporary:commit()
         self.file = nil

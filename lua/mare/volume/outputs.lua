@@ -73,7 +73,7 @@ end
 
 -- Returns a writer of a new file, or of that of the run before.
 local function open_with(module, spec, position)
-    return netcdf.on_disk(position and module.resume or module.writer, spec, position)
+    return errors.on_disk(position and module.resume or module.writer, spec, position)
 end
 
 local file = {}
@@ -132,7 +132,7 @@ function shots.write(self, sim)
         fig = self.range and fig:with_range(self.range) or fig
     end
     image.shade(fig, slice.data, self.pixels, fig.box.width)
-    netcdf.on_disk(self.writer.write, self.writer, sim.now.t, function() return self.pixels end,
+    errors.on_disk(self.writer.write, self.writer, sim.now.t, function() return self.pixels end,
         self.range)
 end
 
@@ -232,7 +232,7 @@ function Outputs:close(sim)
     local o, paths = self.desc.options, {}
     for k, one in ipairs(self.list) do
         if one.schedule:wants_end() then write(one, sim) end
-        netcdf.on_disk(one.writer.close, one.writer)
+        errors.on_disk(one.writer.close, one.writer)
         paths[k] = one.spec.path
     end
     if o.image then
@@ -242,12 +242,13 @@ function Outputs:close(sim)
     return paths
 end
 
--- Gives up after a failure, and says what is lost; what a checkpoint refers to stays.
-function Outputs:abandon(told)
+-- Gives up after a failure, and says what is lost; what a checkpoint refers to stays. path: of
+-- another file that does not come to be, or nil
+function Outputs:abandon(told, path)
     for _, one in ipairs(self.list) do
         if one.writer then one.writer:abort() end
     end
-    if not self.has_checkpoint then continued.tell_lost(self.list, told) end
+    if not self.has_checkpoint then continued.tell_lost(self.list, told, path) end
 end
 
 return outputs

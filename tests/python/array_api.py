@@ -223,6 +223,9 @@ class Namespace(unittest.TestCase):
             same('eye', 3, 4, k=1, dtype=kind)
             self.assertEqual(((2, 1), np.dtype(kind)), self.about(xp.empty((2, 1), kind, NULL)))
         same('full', 3, 7.5, dtype='float64')
+        self.assertEqual([2 ** 53 + 1] * 2, xp.full(2, 2 ** 53 + 1).tolist())
+        self.assertEqual('int64 float32 complex64 bool', ' '.join(
+            xp.full((), x).dtype.name for x in (5, 1.5, 1j, True)))
         for given in ((5,), (2, 9, 3), (9, 2, -2), (0, 1, 0.25), (3, 3), (-1, 1)):
             same('arange', *given, dtype='float64')
         same('linspace', 0, 3, 7, dtype='float64')
@@ -264,6 +267,11 @@ class Namespace(unittest.TestCase):
         self.assertTrue(xp.can_cast(xp.int8, xp.int16) and not xp.can_cast(xp.float64, xp.int8))
         a = mare_of(np.arange(3, dtype='int8'))
         self.assertEqual(xp.int16, xp.result_type(a, xp.uint8, 3))
+        self.assertEqual(xp.float32, xp.result_type(xp.int32, xp.float32))
+        self.assertEqual(xp.complex64, xp.result_type(xp.complex64, xp.int64))
+        self.assertEqual(xp.complex128, xp.result_type(xp.complex64, xp.float64))
+        with self.assertRaises(TypeError):
+            xp.result_type(xp.int32, xp.uint64)
         self.assertEqual(xp.int8, xp.astype(a, xp.int8, copy=False).dtype)
         self.assertEqual(127, xp.iinfo(xp.int8).max)
         self.assertEqual(2**-23, xp.finfo(xp.float32).eps)

@@ -165,7 +165,8 @@ class Lua(unittest.TestCase):
             self.assertEqual(([1.5, 2.5], 'null:0'), (again.numpy().tolist(), again.device))
             a[0] = 1.5
         again = pickle.loads(pickle.dumps(a.astype('int32')))
-        self.assertEqual(([1, 2], 'int32'), (again.numpy().tolist(), again.dtype.name))
+        self.assertEqual(([1, 2], 'int32', 'null:0'),
+                         (again.numpy().tolist(), again.dtype.name, again.device))
         for f in (copy.copy, copy.deepcopy, pickle.dumps):
             with self.assertRaisesRegex(TypeError, 'neither copied nor pickled'):
                 f(mare.lua('{}'))
@@ -361,8 +362,20 @@ class Arrays(unittest.TestCase):
                   lambda x: x + [1, 2, 3, 4]):
             self.same(f)
         for f in (lambda x: x // 3, lambda x: x % 3, lambda x: x & 6, lambda x: x << 2,
-                  lambda x: ~x, lambda x: x // -4, lambda x: 3 | x, lambda x: x.sum()):
+                  lambda x: ~x, lambda x: x // -4, lambda x: 3 | x, lambda x: x.sum(),
+                  lambda x: x // (x - x), lambda x: x << 32, lambda x: x >> 32):
             self.same(f, np.arange(-6, 6, dtype='int32'))
+        odd = np.float32([1.5, -1.5, np.inf, np.nan, 0.1])
+        for f in (lambda x: x // 3, lambda x: x // -np.inf, lambda x: 1 // x, lambda x: x // 0):
+            self.same(f, odd)
+        with np.errstate(all='ignore'):
+            self.same(lambda x: x // -1, np.array([-128, 127], 'int8'))
+        truths = np.array([True, False, True]), np.array([True, True, False])
+        for f in (np.add, np.multiply, np.minimum, np.maximum, np.logical_xor, np.bitwise_and):
+            self.same(f, *truths)
+        for f in (np.subtract, lambda x, y: -x, lambda x, y: np.sign(x)):
+            with self.assertRaisesRegex(mare.ArgumentError, 'truth values'):
+                f(on_null(truths[0]), on_null(truths[1]))
         self.same(lambda x: x * (1 + 2j) + x.real, self.X.astype('complex64'))
         self.same(lambda x, y: (x @ y) @ x, self.X[0], self.X[0] + np.eye(4, dtype='float32'))
 
@@ -382,6 +395,33 @@ class Arrays(unittest.TestCase):
                                    atol=1e-5)
         self.assertEqual(66, float(on_null(self.X).sum()))
         self.assertTrue(on_null(self.X).max() > 3)
+
+    def test_want_of_memory_is_an_error(self):
+        with self.assertRaises(MemoryError):
+            repr(mare.zeros(10 ** 15, 'float64', NULL))
+
+    def test_functions_of_what_lua_has(self):
+        x, y = np.float32([1.5, -2.5, np.nan, 0, -7]), np.float32([np.nan, 2, 1, -1, 2.5])
+        i, j = np.int32([5, -5, 7, -8]), np.int32([3, 3, -2, -3])
+        for f in (np.fmin, np.fmax, np.fmod, np.logaddexp, np.heaviside):
+            self.same(f, x, y)
+        for f in (np.fmin, np.fmod, np.logical_xor, np.logical_and,
+                  lambda a, b: np.divmod(a, b)[0]):
+            self.same(f, i, j)
+        for f in (np.signbit, np.deg2rad, np.degrees):
+            self.same(f, x)
+        self.same(lambda a: np.fmax(2, a), x)
+        self.same(np.invert, i)
+        self.same(np.logical_not, x[:2])
+
+    def test_names_and_numbers_that_are_not_there(self):
+        a = on_null(self.X)
+        self.assertFalse(hasattr(a, 'detach') or hasattr(mare, 'no_such_name'))
+        self.assertIsNone(getattr(a, 'strides', None))
+        for f in (lambda: a[7], lambda: a[0, -5], lambda: a[[1, 9]], lambda: a.fill(a[3])):
+            with self.assertRaises(IndexError) as caught:
+                f()
+            self.assertIsInstance(caught.exception, mare.ArgumentError)
 
     def test_elements(self):
         for f in (lambda x: x[1], lambda x: x[-1, 2], lambda x: x[:, ::-1],
@@ -495,7 +535,7 @@ class Memory(unittest.TestCase):
     def test_numpy_and_null_devices_share_memory(self):
         y = np.arange(4, dtype='float32')
         for source in (y, OldArray(y)):
-            a = mare.from_dlpack(source, NULL)
+            a = mare.from_dlpack(source)
             y[0] = 9
             self.assertEqual(9, mare.lua('(...):at(0)', a))
             back = np.from_dlpack(a)
@@ -527,7 +567,8 @@ class Memory(unittest.TestCase):
 
     def test_refusals(self):
         y = np.arange(6, dtype='float32').reshape(2, 3)
-        for wrong in (y.T, y[:, :2], np.zeros((0, 3), 'float32')):
+        self.assertEqual((0, 3), mare.from_dlpack(np.zeros((0, 3), 'float32')).shape)
+        for wrong in (y.T, y[:, :2]):
             with self.assertRaises(mare.Error):
                 mare.from_dlpack(wrong, NULL)
         a = on_null(y)

@@ -7,6 +7,7 @@ from typing import (TYPE_CHECKING, Any, Callable, Iterator, List, Optional, Sequ
 from . import _exchange as exchange
 from . import _indexing as indexing
 from ._engine import Engine, Object, engine
+from ._library import ArgumentError, Error
 
 if TYPE_CHECKING:
     import numpy
@@ -25,12 +26,11 @@ FUNCTIONS = {'add': 'add', 'subtract': 'sub', 'multiply': 'mul', 'divide': 'div'
              'equal': 'eq', 'not_equal': 'ne', 'absolute': 'abs', 'fabs': 'abs',
              'arcsin': 'asin', 'arccos': 'acos', 'arctan': 'atan', 'arcsinh': 'asinh',
              'arccosh': 'acosh', 'arctanh': 'atanh', 'arctan2': 'atan2', 'conjugate': 'conj',
-             'bitwise_and': 'bit_and', 'bitwise_or': 'bit_or', 'bitwise_xor': 'bit_xor',
              'left_shift': 'shift_left', 'right_shift': 'shift_right', 'matmul': 'matmul',
              'square': 'square', 'reciprocal': 'reciprocal'}
 SAME = frozenset('''sqrt cbrt sin cos tan sinh cosh tanh exp exp2 expm1 log log2 log10 log1p floor
-    ceil trunc rint sign isnan isinf isfinite minimum maximum hypot copysign nextafter
-    logical_and logical_or logical_not'''.split())
+    ceil trunc rint sign isnan isinf isfinite minimum maximum hypot copysign
+    nextafter'''.split())
 
 
 def type_of(dtype: Any) -> str:
@@ -57,7 +57,7 @@ def _is_large(value: Any) -> bool:
         abs(value.__index__()) > 2 ** 53)
 
 
-Operator = Callable[['Array', Any], Any]
+Operator = Callable[['Array', Any], 'Array']
 
 
 def _left(name: str) -> Operator:
@@ -284,13 +284,13 @@ class Array(Object):
             value = array(value, 'bool', self)
         return self._two('ne' if name == 'xor' else 'logical_' + name, value)
 
-    def __and__(self, value: Any) -> Any:
+    def __and__(self, value: Any) -> 'Array':
         return self._logic(value, 'and')
 
-    def __or__(self, value: Any) -> Any:
+    def __or__(self, value: Any) -> 'Array':
         return self._logic(value, 'or')
 
-    def __xor__(self, value: Any) -> Any:
+    def __xor__(self, value: Any) -> 'Array':
         return self._logic(value, 'xor')
 
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
@@ -318,8 +318,8 @@ class Array(Object):
     __irshift__ = _writes('shift_right')
     __matmul__, __rmatmul__ = _left('matmul'), _right('matmul')
     __lt__, __le__, __gt__, __ge__ = _left('lt'), _left('le'), _left('gt'), _left('ge')
-    __eq__ = _left('eq')
-    __ne__ = _left('ne')
+    __eq__ = _left('eq')            # type: ignore[assignment]
+    __ne__ = _left('ne')            # type: ignore[assignment]
 
     def __divmod__(self, value: Any) -> Tuple['Array', 'Array']:
         return self // value, self % value
@@ -335,13 +335,17 @@ class Array(Object):
         return array_api
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        from ._ufuncs import OWN
         name = ufunc.__name__ if ufunc.__name__ in SAME else FUNCTIONS.get(ufunc.__name__)
-        if method != '__call__' or name is None or options:
-            return NotImplemented
+        own = OWN.get(ufunc.__name__)
+        if method != '__call__' or not (name or own) or options:
+            return NotImplemented       # which NumPy makes a TypeError
         values = [self._other(value) for value in inputs]
         if any(value is NotImplemented for value in values):
             return NotImplemented
-        return self.engine.invoke('operate', [name.encode()], values)
+        if own:
+            return own(*values)
+        return self.engine.invoke('operate', [str(name).encode()], values)
 
     # ---- elements ----
 
@@ -412,7 +416,7 @@ class Array(Object):
         return self.copy()
 
     def __reduce__(self) -> Any:
-        return array, (self.numpy(),)       # on the device of who reads it
+        return _restored, (self.numpy(), self.device)
 
     def fill(self, value: float) -> None:
         """Writes a number into all elements."""
@@ -518,6 +522,14 @@ class Array(Object):
         if memory.place[0] != exchange.ON_CUDA:
             raise AttributeError('__cuda_array_interface__')
         return memory.interface()
+
+
+def _restored(numbers: Any, device: str) -> Array:
+    """A pickled array on its device, or where it is not there on that of new arrays."""
+    try:
+        return array(numbers, device=device)
+    except Error:
+        return array(numbers)
 
 
 # ---- new arrays ----
@@ -641,10 +653,18 @@ def stack(arrays: Sequence[Array], axis: int = 0) -> Array:
 
 
 def from_dlpack(source: Any, device: Optional[str] = None) -> Array:
-    """An array in the memory of another library's, which has __dlpack__."""
+    """An array in the memory of another library's, which has __dlpack__, on its device: memory of
+    the host is that of 'null'."""
     here = engine()
-    memory = (here.places.get(device) or here.place(device)).take(source)
-    return Array(here, None, memory)
+    if device is None:
+        device = exchange.name_of(source.__dlpack_device__())
+    place = here.places.get(device) or here.place(device)
+    try:
+        return Array(here, None, place.take(source))
+    except ArgumentError:
+        if getattr(source, 'size', None) != 0:
+            raise
+    return zeros(source.shape, source.dtype, device)        # memory of none
 
 
 __all__ = ['Array', 'arange', 'array', 'concatenate', 'eye', 'from_dlpack', 'full', 'linspace',

@@ -264,7 +264,7 @@ class Engine:
         """The device of a name, or the one that is used where none is named."""
         if name not in self.places:
             own = self.invoke('place', [], [name])
-            self.places[name] = exchange.Place(own._owner)
+            self.places[name] = exchange.Place(own._owner, name)
         return self.places[name]
 
 
@@ -320,7 +320,10 @@ class Object:
     def __getattr__(self, name: str) -> Any:
         if name.startswith('_'):
             raise AttributeError(name)
-        return self._get(name)
+        try:
+            return self._get(name)
+        except lib.ArgumentError as error:
+            raise lib.NoAttribute(error.status, str(error), error.traceback) from None
 
     def _get(self, key: Any) -> Any:
         found = self.engine.invoke('get', [self.number], [key])

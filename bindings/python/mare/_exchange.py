@@ -6,7 +6,14 @@ from typing import Any, Optional, Tuple
 
 from . import _library as lib
 
-ON_HOST, ON_CUDA, PINNED = 1, 2, 3
+ON_HOST, ON_CUDA, PINNED, MANAGED = 1, 2, 3, 13
+
+
+def name_of(place: Tuple[int, int]) -> Optional[str]:
+    """The name of a device of DLPack's, None if Mare has none for it."""
+    if place[0] in (ON_HOST, PINNED):
+        return 'null'
+    return 'cuda:%d' % place[1] if place[0] in (ON_CUDA, MANAGED) else None
 
 # What fails in them gives a number, the status.
 _hold, _give, _take = lib.python.mare_engine_python()
@@ -70,10 +77,10 @@ def memory_of(buffer: int, shape: Tuple[int, ...]) -> Memory:
 
 
 class Place:
-    """A device that takes arrays. own: a buffer on it, which keeps it"""
+    """A device that takes arrays. own: a buffer on it, which keeps it; name: of the device"""
 
-    def __init__(self, own: Owner):
-        self.own = own
+    def __init__(self, own: Owner, name: Optional[str]):
+        self.own, self.name = own, name
         self.device = lib.core.mare_buffer_device(own.buffer)
         self.place = device_of(own.buffer)
         self.queue = None
@@ -92,6 +99,14 @@ class Place:
             given = source.__dlpack__(stream=queue)
         taken = _take(given, self.device)
         if type(taken) is int:
-            lib.check(taken)
+            self._refuse(source, taken)
         kept, buffer, shape = taken
         return Memory(kept, buffer, shape, self.place)
+
+    def _refuse(self, source: Any, status: int) -> None:
+        place: Any = getattr(source, '__dlpack_device__', tuple)()
+        if self.place[0] != ON_HOST and place[:1] == (ON_HOST,):
+            raise lib.ArgumentError(
+                'MARE_ERROR_ARGUMENT', "from_dlpack: the array is in the memory of the host, which "
+                "'null' shares; mare.array(x, device=%r) copies it" % self.name)
+        lib.check(status)

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Tuple
 
+from ._library import ArgumentError, NoElement
+
 if TYPE_CHECKING:
     from ._array import Array
 
@@ -92,7 +94,11 @@ def places_of(key: Any, on: 'Array') -> Places:
             places.append([k.start, k.stop, k.step])
             axis += 1
         elif _is_number(k):
-            places.append(k.__index__())
+            number, size = k.__index__(), on.shape[len(places)]
+            if not -size <= number < size:
+                raise NoElement('MARE_ERROR_ARGUMENT', 'an index from %d to %d is wanted at axis '
+                                '%d, not %d' % (-size, size - 1, len(places), number))
+            places.append(number)
         else:
             first = axis if not chosen else first
             chosen.append(_chosen(k, on, len(places)))
@@ -116,7 +122,10 @@ def found_at(key: Places, on: 'Array') -> 'Array':
     """The elements at the places: a view, or a copy where arrays of indices are among them."""
     places, added, axis, chosen = key
     if len(chosen) == 1 and chosen[0][1] == 1:
-        return on._do('at', places, added, axis, chosen[0][0])
+        try:
+            return on._do('at', places, added, axis, chosen[0][0])
+        except ArgumentError as error:
+            raise NoElement(error.status, str(error), error.traceback) from None
     found = on._do('at', places, added)
     if not chosen:
         return found

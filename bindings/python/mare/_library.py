@@ -140,6 +140,14 @@ class ArgumentError(Error, ValueError):
     """An argument that is none."""
 
 
+class NoAttribute(ArgumentError, AttributeError):
+    """A name that an object or the module does not have."""
+
+
+class NoElement(ArgumentError, IndexError):
+    """The number of an element that an array does not have."""
+
+
 class OutOfMemory(Error, MemoryError):
     """A device, the host or a script has no more memory."""
 
@@ -152,6 +160,8 @@ def check(status: int, traceback: Any = lambda: None) -> None:
     if status:
         name = core.mare_status_name(status).decode()
         message = core.mare_error_message().decode('utf-8', 'replace')
+        if message.startswith("engine 'python': "):     # which says nothing here
+            message = message[len("engine 'python': "):]
         raise _KINDS.get(name, Error)(name, message, traceback())
 
 

@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 import numpy
 from numpy import can_cast, finfo, iinfo
 
-from . import _array
+from . import _array, _ufuncs
 from ._array import Array, from_dlpack, type_of, where
 
 __array_api_version__ = '2024.12'
@@ -93,21 +93,8 @@ def bitwise_invert(x: Array, /) -> Any:
     return ~x
 
 
-def logical_xor(x1: Array, x2: Array, /) -> Any:
-    """Whether one of two truth values holds."""
-    return x1 != x2
-
-
-def signbit(x: Array, /) -> Any:
-    """Whether a number is less than 0, or -0."""
-    return full_like(x, 1)._do('copysign', x) < 0
-
-
-def logaddexp(x1: Any, x2: Any, /) -> Any:
-    """log(exp(x1) + exp(x2))"""
-    top = maximum(x1, x2)                                       # type: ignore[name-defined]  # noqa
-    apart = where(x1 == x2, zeros_like(top), -abs(x1 - x2))     # of infinities, too
-    return top + log1p(exp(apart))                              # type: ignore[name-defined]  # noqa
+logical_xor, signbit, logaddexp = (_ufuncs.OWN[_name] for _name in (
+    'logical_xor', 'signbit', 'logaddexp'))
 
 
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
@@ -132,8 +119,15 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None,
     return made.copy() if copy and made is obj else made
 
 
-arange, ones, zeros, full = _array.arange, _array.ones, _array.zeros, _array.full
+arange, ones, zeros = _array.arange, _array.ones, _array.zeros
 empty = zeros
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None, device: Any = None) -> Array:
+    """An array of one number: a whole one is int64, a fraction float32, a complex one complex64."""
+    one = asarray(fill_value, dtype=dtype, device=device)
+    sizes = _array._sizes(shape)
+    return one._do('expand', sizes).copy() if sizes else one
 
 
 def linspace(start: float, stop: float, /, num: int, *, dtype: Any = None, device: Any = None,
@@ -206,6 +200,18 @@ def astype(x: Array, dtype: Any, /, *, copy: Any = True, device: Any = None) -> 
     return made.astype(dtype, copy)
 
 
+def _promoted(a: numpy.dtype, b: numpy.dtype) -> numpy.dtype:
+    """The type of two arrays together: the higher kind, of one kind the wider."""
+    rank = {'b': 0, 'i': 1, 'u': 1, 'f': 2, 'c': 3}
+    low, high = sorted((a, b), key=lambda x: rank[x.kind])
+    if rank[low.kind] == rank[high.kind] or high.kind == 'c' and low.kind == 'f':
+        found = numpy.promote_types(a, b)
+        if found.kind == 'f' and a.kind in 'iu':
+            raise TypeError('no type holds %s and %s' % (a, b))
+        return found
+    return high
+
+
 def result_type(*given: Any) -> numpy.dtype:
     """The type of an expression of arrays, types and numbers."""
     kinds = [numpy.dtype(getattr(x, 'dtype', x)) for x in given
@@ -214,7 +220,7 @@ def result_type(*given: Any) -> numpy.dtype:
         raise ValueError('result_type: an array or a type is wanted')
     found = kinds[0]
     for kind in kinds[1:]:
-        found = numpy.promote_types(found, kind)
+        found = _promoted(found, kind)
     return found
 
 

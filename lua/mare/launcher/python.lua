@@ -153,7 +153,11 @@ function python.module() return results(mare) end
 
 function python.names(id) return table.concat(complete.names(objects[id]), '\n') end
 
-function python.text(id) return inspect.show(objects[id]) end
+-- An array that cannot be computed is an error, which inspect makes a part of the text.
+function python.text(id)
+    if arrays.is(objects[id]) then objects[id]:eval() end
+    return inspect.show(objects[id])
+end
 
 function python.length(id) return #objects[id] end
 

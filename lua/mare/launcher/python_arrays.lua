@@ -70,14 +70,51 @@ local function limited(a, least, most)
     return most and mare.minimum(a, most) or a
 end
 
+-- ---- truth values, which NumPy adds and multiplies as such ----
+
+local function is_truth(x)
+    return type(x) == 'boolean' or array.is(x) and array.node(x).type == types.bool
+end
+
+-- Returns an operand as an array of truth values, on the device of another one.
+local function truth(x, other)
+    return array.is(x) and x or mare.array({ x }, { type = 'bool',
+        device = array.node(other).device }):reshape()
+end
+
+-- Makes of a function of numbers, and one of truth values, one that takes both.
+local function of_both(f, of_truths)
+    return function(a, b)
+        if not (is_truth(a) and is_truth(b)) then return f(a, b) end
+        return of_truths(truth(a, b), truth(b, a))
+    end
+end
+
+local function refused(what)
+    return function()
+        errors.argument('%s of truth values: NumPy has none; ~a, a ^ b and a.astype(int) are there',
+            what)
+    end
+end
+
+local function of_one(f, what)
+    return function(a)
+        if is_truth(a) then refused(what)() end
+        return f(a)
+    end
+end
+
 arrays.operations = setmetatable({
-    add = function(a, b) return a + b end,
-    sub = function(a, b) return a - b end,
-    mul = function(a, b) return a * b end,
+    add = of_both(function(a, b) return a + b end, mare.logical_or),
+    sub = of_both(function(a, b) return a - b end, refused 'the difference'),
+    mul = of_both(function(a, b) return a * b end, mare.logical_and),
+    minimum = of_both(mare.minimum, mare.logical_and),
+    maximum = of_both(mare.maximum, mare.logical_or),
+    sign = of_one(mare.sign, 'the sign'),
     div = function(a, b) return a / b end,
     mod = function(a, b) return a % b end,
     pow = power,
-    neg = function(a) return -a end,
+    neg = of_one(function(a) return -a end, 'the negative'),
     pos = function(a) return a end,
     invert = function(a) return -a - 1 end,
     square = function(a) return a * a end,

@@ -1,5 +1,5 @@
--- python_floor.lua - quotients of arrays rounded down, a // b of Python. There are three ways: of
--- reals, of whole numbers that a real holds, and of those of 64 bits.
+-- python_floor.lua - quotients of arrays rounded down, a // b of Python, as NumPy has them. There
+-- are three ways: of reals, of whole numbers that a real holds, and of those of 64 bits.
 
 local array = require 'mare.ndarray.array'
 local mare = require 'mare'
@@ -30,10 +30,22 @@ local function of_64_bits(a, b, type, widened)
         - is_below:to(type)
 end
 
--- Returns a quotient rounded down, in the type of a / b for reals; whole numbers stay whole.
+-- Returns the quotient of reals, which fits to a % b: 1 // 0.1 is 9, as 0.1 is stored a bit larger.
+local function of_reals(a, b)
+    local rest = a % b
+    local nearest = mare.rint((a - rest) / b)
+    local found = mare.where(mare.isinf(rest), -1, nearest)     -- -1 // inf
+    if type(b) == 'number' then return b == 0 and a / b or found end
+    return mare.where(b:eq(0), a / b, found)
+end
+
+-- Returns a quotient rounded down, in the type of a / b for reals; whole numbers stay whole, and
+-- over 0 they are 0.
 return function(a, b)
-    if not (is_at_most_whole(a) and is_at_most_whole(b)) then return mare.floor(a / b) end
+    if not (is_at_most_whole(a) and is_at_most_whole(b)) then return of_reals(a, b) end
     local type, widened = (a + b).type, widener(a, b)
-    if types[type].bits == 64 then return of_64_bits(a, b, type, widened) end
-    return mare.floor(widened(a) / widened(b)):to(type)
+    if b == 0 then return (a * 0):to(type) end
+    local found = types[type].bits == 64 and of_64_bits(a, b, type, widened)
+        or mare.floor(widened(a) / widened(b)):to('int64'):to(type)
+    return array.is(b) and mare.where(b:ne(0), found, 0) or found
 end

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What a copy between two devices holds on the host at once: large enough for full bandwidth, small
  * beside the memory. */
@@ -400,6 +401,12 @@ static mare_status allocate(mare_host *host) {
         return backend->host_alloc(device->native, host->size, &host->native, &host->data);
     if (!backend->managed_alloc)
         return mr_fail(MARE_ERROR_UNAVAILABLE, "%s has no managed memory", device->info.name);
+    /* A driver promises more than there is, which ends the process where it is touched. */
+    const uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) +
+                          device->info.memory;
+    if (host->size > most)
+        return mr_fail(MARE_ERROR_MEMORY, "the machine and %s have %llu bytes", device->info.name,
+                       (ull)most);
     return backend->managed_alloc(device->native, host->size, &host->native, &host->data);
 }
 

@@ -1,6 +1,7 @@
 -- Tests where memory is, when it is released, and that the garbage collector
 -- keeps up.
 
+local fails = require 'tests.fails'
 local ffi = require 'ffi'
 local home = require 'bindings.home'
 local interpreted = require('bindings.pairs').is_interpreted
@@ -51,6 +52,8 @@ describe('memory', function()
             assert.equal(7, b:download()[5])
             b:release()
         end
+        fails(function() d:host { type = 'float', count = 2 ^ 46, managed = true } end,
+            'MARE_ERROR_MEMORY', 'the machine and null:0 have')
     end)
 
     it('is told per device', function()

@@ -1,6 +1,7 @@
 """Computes expressions by NumPy, one JSON object a line: {"type", "shape", "values"}.
 
-An expression is ["array", type, shape, numbers], ["number", value] or [operation, operand, ...].
+An expression is ["array", type, shape, numbers], ["number", value] or [operation, operand, ...];
+["program", step, ...] is one of views and writes.
 The types follow Mare's rule, written here once more: the kind decides, then the width."""
 
 import json
@@ -94,6 +95,32 @@ def compute(e):
     return BOTH[op](*x)
 
 
+def program(steps):
+    """Views of arrays and what is written into them; returns all elements of all."""
+    made = []
+    for name, at, *rest in steps:
+        a = made[at] if name != "numbers" else None
+        if name == "numbers":
+            made.append(np.arange(24, dtype="int32").reshape(at) * rest[0])
+        elif name == "slice":
+            made.append(a[tuple(slice(*s) for s in rest)])
+        elif name == "row":
+            made.append(a[rest[0]])
+        elif name == "turn":
+            made.append(a.T)
+        elif name == "flip":
+            made.append(np.flip(a, rest[0]))
+        elif name == "scaled":
+            made.append(a * rest[0] + 2)
+        elif name == "fill":
+            a[...] = rest[0]
+        elif name == "assign":
+            a[...] = made[rest[0]] * rest[1]
+        elif name == "put":
+            a.flat[rest[0] % a.size] = rest[1]
+    return np.concatenate([a.reshape(-1) for a in made])
+
+
 def text(value):
     if isinstance(value, complex):
         return [repr(value.real), repr(value.imag)]
@@ -102,7 +129,8 @@ def text(value):
 
 np.seterr(all="ignore")
 for line in sys.stdin:
-    x = compute(json.loads(line))
+    asked = json.loads(line)
+    x = program(asked[1:]) if asked[0] == "program" else compute(asked)
     name = x.dtype.name
     print(json.dumps({"type": BACK.get(name, name), "shape": list(x.shape),
                       "values": [text(v) for v in x.reshape(-1).tolist()]}))

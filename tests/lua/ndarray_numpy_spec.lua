@@ -1,4 +1,5 @@
--- Expressions of many shapes and types beside NumPy: 2000 of them in long tests, a few here.
+-- Expressions of many shapes and types beside NumPy: 2000 of them in long tests, a few here; and
+-- 1000 programs of views and writes.
 
 local json = require 'mare.base.json'
 local mare = require 'mare'
@@ -104,6 +105,66 @@ local function expressions(count)
     return list, refused
 end
 
+-- ---- programs of views and of what is written into them ----
+
+-- Each returns the text of a step on array `a`, number `at` of a list, and the array that it makes.
+local steps = {}
+
+steps[1] = function(a, at)
+    local places, texts = {}, {}
+    for k, size in ipairs(a.shape) do
+        local by = one_of { 1, 1, 2, -1, -2 }
+        places[k] = { draw(size), draw(size), by }
+        texts[k] = ('[%d, %d, %d]'):format(unpack(places[k]))
+    end
+    local made = a(places)
+    if made.count == 0 then return end
+    return ('["slice", %d, %s]'):format(at, table.concat(texts, ', ')), made
+end
+steps[2] = function(a, at)
+    if a.rank < 2 then return end
+    local place = draw(2 * a.shape[1]) - a.shape[1]
+    return ('["row", %d, %d]'):format(at, place), a { place }
+end
+steps[3] = function(a, at) return ('["turn", %d]'):format(at), a:transpose() end
+steps[4] = function(a, at)
+    local axis = draw(a.rank)
+    return ('["flip", %d, %d]'):format(at, axis), a:flip(axis)
+end
+steps[5] = function(a, at) return ('["scaled", %d, 3]'):format(at), a * 3 + 2 end
+steps[6] = function(a, at)
+    a:assign(at - 7)
+    return ('["fill", %d, %d]'):format(at, at - 7)
+end
+steps[7] = function(a, at, made)
+    local from, by = draw(#made), 1 + draw(2)
+    if tostring(made[from + 1].shape) ~= tostring(a.shape) then return end
+    a:assign(by == 1 and made[from + 1] or made[from + 1] * by)
+    return ('["assign", %d, %d, %d]'):format(at, from, by)
+end
+steps[8] = function(a, at)
+    local place = draw(2 * a.count) - a.count
+    a:put({ place }, at)
+    return ('["put", %d, %d, %d]'):format(at, place, at)
+end
+
+local function program()
+    local made, texts = {}, { '"program"' }
+    for k = 1, 2 do
+        local shape, by = one_of { { 24 }, { 4, 6 }, { 2, 3, 4 } }, 1 + draw(2)
+        made[k] = mare.arange(24, { device = numpy.null }):reshape(shape)
+        if by > 1 then made[k] = made[k] * by end
+        texts[#texts + 1] = ('["numbers", [%s], %d]'):format(table.concat(shape, ', '), by)
+    end
+    for _ = 1, 4 + draw(12) do
+        local at = draw(#made)
+        local text, new = one_of(steps)(made[at + 1], at, made)
+        texts[#texts + 1], made[#made + 1] = text, new
+    end
+    for k, a in ipairs(made) do made[k] = a:flatten() end
+    return { made = mare.concatenate(made), text = ('[%s]'):format(table.concat(texts, ', ')) }
+end
+
 -- ---- comparison ----
 
 -- Returns the error that an expression may have by the narrowest of its reals; functions of whole
@@ -147,6 +208,7 @@ end
 it('arrays compute what NumPy computes, in the types of the rule', function()
     local python = trial.python 'numpy' or pending 'needs Python with numpy'
     local list, refused = expressions(sample(2000, 120))
+    for _ = 1, sample(1000, 20) do list[#list + 1] = program() end
     local texts = tables.column(list, 'text')
     for k, line in ipairs(numpy.answers(python, 'ndarray_numpy.py', texts)) do
         compare(list[k], line)

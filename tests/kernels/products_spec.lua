@@ -80,6 +80,9 @@ for _, d in ipairs(part.devices()) do
             assert.same({ { { 2, 6 }, { 11, 15 } } },
                 { { { made:at(0, 0).re, made:at(0, 0).im },
                     { made:at(0, 1).re, made:at(0, 1).im } } })
+            made = z { {}, { nil, nil, -1 } }:matmul(z:transpose(),
+                { epilogue = function(c) return c * 1 end })
+            assert.same({ -2, 6 }, { made:at(0, 0).re, made:at(0, 0).im })
         end)
         it('products with vectors by OpenBLAS on ' .. d.name, function()
             if not openblas.is_there() then return pending 'needs OpenBLAS' end

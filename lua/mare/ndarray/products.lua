@@ -45,7 +45,7 @@ local function batches_of(shape)
     return shapes.of({ unpack(shape, 1, shape.rank - 2) }, shape.rank - 2)
 end
 
--- Returns the layout of a leaf for multiply.of, { version, offset, batch, row, column }, or nil
+-- Returns the layout of a leaf for multiply.into, { version, offset, batch, row, column }, or nil
 -- if the matrices of its batches are not evenly spaced in memory. shape: whose last two axes it is
 -- repeated to, if not its own
 local function layout_of(leaf, batches, shape)
@@ -106,7 +106,7 @@ local function finish_of(result, product, batches)
 end
 
 -- Computes the product into the array `made`, whose memory is new, and returns what the epilogue
--- makes of it.
+-- makes of it, or nil where nothing multiplies such complex numbers.
 local function finished(made, x, y, size, batches, library, how)
     local leaf, finish = array.node(made), nil
     if how.epilogue and multiply.takes_epilogue(x.version.device, size, library) then
@@ -118,9 +118,8 @@ local function finished(made, x, y, size, batches, library, how)
         end
         finish = finish_of(result, leaf, batches)
     end
-    multiply.into(leaf.version, x, y, size, library, how.tf32, finish)
-    if finish then return made end
-    return how.epilogue and applied(how.epilogue, made) or made
+    if not multiply.into(leaf.version, x, y, size, library, how.tf32, finish) then return nil end
+    return not finish and how.epilogue and applied(how.epilogue, made) or made
 end
 
 -- ---- products ----
@@ -153,13 +152,15 @@ local function product(what, a, b, how)
     return array.drop(other, made)
 end
 
--- Returns a complex product, from four real ones.
-local function complex_product(what, a, b, how)
+-- Returns a complex product, from four real ones, or what an epilogue makes of it.
+local function complex_product(what, a, b, given)
+    local how = { library = given.library, tf32 = given.tf32 }
     local function real(x) return array.node(x).type.complex and x:real() or x end
     local function imag(x) return array.node(x).type.complex and x:imag() or x * 0 end
     local ar, ai, br, bi = real(a):eval(), imag(a):eval(), real(b):eval(), imag(b):eval()
     local re = product(what, ar, br, how) - product(what, ai, bi, how)
-    return re:complex(product(what, ar, bi, how) + product(what, ai, br, how))
+    local made = re:complex(product(what, ar, bi, how) + product(what, ai, br, how))
+    return given.epilogue and applied(given.epilogue, made) or made
 end
 
 local allowed = { library = tables.set(multiply.names), tf32 = 'boolean', epilogue = 'function' }
@@ -169,9 +170,9 @@ local allowed = { library = tables.set(multiply.names), tf32 = 'boolean', epilog
 -- axis is left out of the result. It is multiplied by OpenBLAS on a processor, by cuBLAS on a GPU
 -- of NVIDIA, where these are there, else by Mare's kernel (mare.blas.library tells), without copies
 -- of transposed arrays and parts. options: library = 'own', 'openblas', 'cublas' or 'clblast';
--- tf32 = true: cuBLAS may round floats to the 10 bits of
--- TF32, for speed; epilogue = a function of the product that returns an expression of its shape,
--- which Mare's kernel computes as it stores the product, and else is computed when it is read:
+-- tf32 = true: cuBLAS may round floats to the 10 bits of TF32, for speed; epilogue = a function of
+-- the product that returns an expression of its shape, which Mare's kernel computes as it stores
+-- the product, and else is computed when it is read:
 --     x:matmul(w, { library = 'own', epilogue = function(c) return mare.maximum(c + b, 0) end })
 function Array:matmul(other, options)
     options = errors.fields('matmul', options or {}, allowed)

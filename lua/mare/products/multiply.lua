@@ -174,7 +174,7 @@ end
 -- GPU are left to Mare's kernels.
 local function by_library(out, a, b, size, library, is_tf32)
     local device = out.device
-    local is_vector = size.rows == 1 or size.columns == 1
+    local is_vector = (size.rows == 1 or size.columns == 1) and not out.type.complex
     local p = size.depth > 0 and libraries[library] and stored(a, size.rows, size.depth)
     local q = p and stored(b, size.depth, size.columns)
     if not q or library ~= 'openblas' and is_vector and kernels.by_groups(device) then
@@ -218,31 +218,31 @@ local function by_lua(out, a, b, size)
     end
 end
 
--- Returns a version with the products of `size.count` matrices of size.rows x size.depth
--- and size.depth x size.columns, one after the other. a, b: { version, offset, batch,
--- row, column }: memory of one type, first element and strides; library: see library(); is_tf32:
--- whether cuBLAS may round floats to TF32
-function multiply.of(a, b, size, library, is_tf32)
-    local out = multiply.room(a, size)
-    multiply.into(out, a, b, size, library, is_tf32)
-    return out
-end
-
 -- Returns a version for the product.
 function multiply.room(a, size)
     return memory.new(a.version.device, a.version.type, size.count * size.rows * size.columns)
 end
 
--- Computes the product into a version. finish: of an epilogue, see multiply.takes_epilogue
+-- Computes the products of `size.count` matrices of size.rows x size.depth and size.depth x
+-- size.columns, one after the other, into a version. a, b: { version, offset, batch, row, column }:
+-- memory of one type, first element and strides; library: see library(); is_tf32: whether cuBLAS
+-- may round floats to TF32; finish: of an epilogue, see multiply.takes_epilogue. Returns false
+-- where complex numbers lie otherwise than the library wants them, or a plan is recorded that it
+-- has no part in: no kernel multiplies those.
 function multiply.into(out, a, b, size, library, is_tf32, finish)
     local device = out.device
-    if finish then return by_kernel(out, a, b, size, finish) end
-    if out.count == 0 or by_library(out, a, b, size, library, is_tf32) then return end
-    if device.is_null then
-        by_lua(out, a, b, size)
-    elseif not by_vector(out, a, b, size) then
-        by_kernel(out, a, b, size)
+    if finish then
+        by_kernel(out, a, b, size, finish)
+    elseif out.count > 0 and not by_library(out, a, b, size, library, is_tf32) then
+        if device.is_null then
+            by_lua(out, a, b, size)
+        elseif out.type.complex then
+            return false
+        elseif not by_vector(out, a, b, size) then
+            by_kernel(out, a, b, size)
+        end
     end
+    return true
 end
 
 -- Whether it is Mare's kernel of matrices that would multiply, which takes an epilogue.

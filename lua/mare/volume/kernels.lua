@@ -197,12 +197,12 @@ end
 
 -- Returns what the planes of a first step go over, and the columns of a second one: also the ghost
 -- cells that the sweeps after it look at.
-local function ways_beyond(desc, slab, W)
+local function ways_beyond(desc, slab)
     local ghosts = sides.ghosts(desc.boundaries)
     local is_outermost = slab.k0 == 0 or slab.k0 + slab.nz == desc.grid.nz
     local is_cpu, z = slab.device.info.kind == 'cpu', is_outermost and ghosts.z or 0
     return { x = 0, y = 0, lowest = -z, taken = slab.nz + 2 * z },
-        { x = is_cpu and ghosts.x or math.ceil(ghosts.x / W) * W, y = ghosts.y, lowest = 0,
+        { x = is_cpu and ghosts.x or slab.before, y = ghosts.y, lowest = 0,
             taken = slab.nz }
 end
 
@@ -219,8 +219,8 @@ end
 local at_edge = 2 * reach       -- slices that go to the slabs beside
 
 -- Binds the sweeps of a slab: see bind.
-local function bind_sweeps(desc, slab, values, programs, W)
-    local before, after = ways_beyond(desc, slab, W)
+local function bind_sweeps(desc, slab, values, programs)
+    local before, after = ways_beyond(desc, slab)
     local function planes(kernel, over)
         return bind_sweep(desc, slab, values, programs, 'planes', kernel, over)
     end
@@ -265,7 +265,7 @@ function kernels.bind(desc, slab)
     local groups = rate_groups(desc.grid, slab)
     for way, ends in ipairs { { slab.state, slab.scratch }, { slab.scratch, slab.state } } do
         values.src, values.dst = ends[1], ends[2]
-        local own = bind_sweeps(desc, slab, values, programs, cuts.columns.shape.W)
+        local own = bind_sweeps(desc, slab, values, programs)
         own.beyond = sides.bind(desc, slab, ends[1], values,
             defines_of(scheme, desc.precision, rate_shape))
         own.measure = bind(programs.rate:kernel 'volume_rate', values, {

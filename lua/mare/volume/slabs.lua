@@ -18,7 +18,8 @@ local Slabs, Slab = {}, {}
 Slabs.__index, Slab.__index = Slabs, Slab
 
 local beyond_slab = 2 * constants.REACH     -- slices: two steps along z look at as many
-local alignment = 8                         -- rows begin at multiples of 32 bytes
+local alignment = 8                         -- rows begin at multiples of 32 bytes,
+local line = 32                             -- with ghost cells before them of 128
 local beyond = 256                  -- elements behind all, which work-items read and do not use
 
 -- Whether the slab lies on this device.
@@ -45,11 +46,12 @@ local function refuse_size(self, own, device, bytes)
 end
 
 local function new_slab(self, own, device)
-    local ghosts, before = self.ghosts, self.ghosts.x > 0 and alignment or 0
-    local stride = math.ceil((before + self.grid.nx + ghosts.x) / alignment) * alignment
+    local ghosts, before = self.ghosts, self.ghosts.x > 0 and line or 0
+    local unit = before > 0 and line or alignment
+    local stride = math.ceil((before + self.grid.nx + ghosts.x) / unit) * unit
     local slab = setmetatable({ device = device, k0 = own.k0, nz = own.nz, fields = #self.names,
         stride = stride, plane = stride * (self.grid.ny + 2 * ghosts.y),
-        origin = ghosts.y * stride + before }, Slab)
+        before = before, origin = ghosts.y * stride + before }, Slab)
     local count = (own.nz + 2 * beyond_slab) * slab.fields * slab.plane + beyond
     local bytes = count * self.element
     if bytes > device.info.max_buffer then refuse_size(self, own, device, bytes) end

@@ -9,8 +9,8 @@ local sharers = require 'mare.ranks.sharers'
 
 local division = {}
 
--- Cells up to which one launch steps over all parts on a device: on an H200 it takes 727 us for two
--- of 8192 x 4096 cells, and 694 where they take turns; for two of 2048 x 1024 53 and 64.
+-- Cells up to which one launch steps over all parts on a device: on an H200 it takes 721 us for two
+-- of 8192 x 4096 cells, and 694 where they take turns; for two of 2048 x 1024 52.5 and 63.2.
 local most_joined = 2 ^ 24
 
 -- Bytes of which what begins within a buffer has a multiple.
@@ -28,7 +28,7 @@ function division.whole(sim, parts, bytes)
         or not division.may_view(parts[1].device) then
         return nil
     end
-    return { nx = g.nx, ny = g.ny, cells = g.cells, px = px, py = py, columns = parts[1].columns }
+    return { nx = g.nx, ny = g.ny, cells = g.cells, px = px, py = py }
 end
 
 -- Returns the numbers of parts along x and y: as the option says or, on several ranks

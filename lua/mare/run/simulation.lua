@@ -237,7 +237,8 @@ local function first_of(scheme, o)
 end
 
 -- Whether the steps of all parts read cells of others where they lie, instead of ghost cells.
-local function reads_beside(self, parts)
+-- whole: of division.lua, over which they go at once, or nil
+local function reads_beside(self, parts, whole)
     local is_apart = self.weights or not self.barrier
         and (here.size > 1 or not devices.are_on_one(parts))
     if #parts == 1 or is_apart or not self.levels or not self.scheme.reads_beside then
@@ -249,7 +250,7 @@ local function reads_beside(self, parts)
     local can = true
     for _, part in ipairs(parts) do
         can = can and (part.rank ~= nil
-            or self.scheme:reads_beside(part.device, self.precision, part))
+            or self.scheme:reads_beside(part.device, self.precision, whole or part))
     end
     for _, one in ipairs(here.all(can)) do can = can and one end
     return can
@@ -258,17 +259,18 @@ end
 -- Tells parts whose steps do so that they do: `columns` of all parts, and `room` for the largest;
 -- and where the steps of all are one launch, of what, `joined`.
 local function join_parts(self, parts)
-    if not reads_beside(self, parts) then return end
+    local is_one = here.size == 1 and #parts > 1 and devices.are_on_one(parts)
+    local whole = is_one and division.whole(self, parts,
+        #parts * state.size(parts[1], self.scheme, self.precision)) or nil
+    if not reads_beside(self, parts, whole) then return end
     local columns, room = {}, { nx = 0, ny = 0 }
     for k, part in ipairs(parts) do
         columns[k] = part.nx
         room.nx, room.ny = math.max(room.nx, part.nx), math.max(room.ny, part.ny)
     end
     for _, part in ipairs(parts) do part.columns, part.room = columns, room end
-    local is_one = here.size == 1 and devices.are_on_one(parts)
-    local whole = is_one and division.whole(self, parts,
-        #parts * state.size(parts[1], self.scheme, self.precision)) or nil
     for _, part in ipairs(parts) do part.joined = whole end
+    if whole then whole.columns = columns end
 end
 
 -- Tells parts whose cells go to others through the host, and only along y, how many rows steps

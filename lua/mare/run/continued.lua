@@ -1,6 +1,7 @@
 -- continued.lua - what a run's files have to do with checkpoints: whose part files are kept, where
 -- a run that goes on from a checkpoint finds them, and what is lost where there is none. `list` is
--- of outputs { spec = { path }, film = true for a film, last = time of the last record, position }.
+-- of outputs { spec = { path }, film = true for a film, last = time of the last record, position,
+-- is_complete }.
 
 local bit = require 'bit'
 local checkpoint = require 'mare.files.checkpoint'
@@ -62,7 +63,9 @@ end
 function continued.tell_lost(list, told, path)
     local lost = {}
     for _, output in ipairs(list) do
-        if output.last and not output.position then lost[#lost + 1] = output.spec.path end
+        if output.last and not (output.position or output.is_complete) then
+            lost[#lost + 1] = output.spec.path
+        end
     end
     lost[#lost + 1] = path
     if not lost[1] then return end

@@ -100,6 +100,7 @@ local function compute(job, saver)
         sim.tracks = job.particles:close(sim, job.describe)
         written[#written + 1] = job.particles.path
     end
+    written[#written + 1] = files:draw(sim)
     return written
 end
 
@@ -217,8 +218,7 @@ function run.new(desc, sim)
     compiling.of(nil)
     tell_end(job, started, not ok and result or nil, ok and result or nil)
     if not ok then
-        local lost = samples and samples.last and not job.rescued
-        files:abandon(lost and samples.path or nil)
+        files:abandon(samples and not job.rescued and samples:lost() or nil)
         error(result, 0)
     end
     job.sim.about = files:describe(nil, nil, {})

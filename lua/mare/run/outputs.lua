@@ -436,15 +436,18 @@ function Outputs:close(sim)
             request(self, { kind = 'close', id = id })
             await(self, 'close')
         end
-        written[id] = output.spec.path
+        output.is_complete, written[id] = true, output.spec.path
     end
     self:abort()
-    if self.image then
-        local draw = type(self.desc.picture) == 'function' and self.desc.picture
-        if draw then draw(sim, self.image) else camera.still(self.desc, sim, self.image) end
-        written[#written + 1] = self.image
-    end
     return written
+end
+
+-- Draws the picture of the end, when all else is written. Returns its path, or nil.
+function Outputs:draw(sim)
+    if not self.image then return nil end
+    local draw = type(self.desc.picture) == 'function' and self.desc.picture
+    if draw then draw(sim, self.image) else camera.still(self.desc, sim, self.image) end
+    return self.image
 end
 
 -- Gives up after a failure, and says what is lost: all, unless a checkpoint refers to it. `path`:

@@ -289,10 +289,16 @@ function Series:put(spec)
     errors.on_disk(writer.write, spec, self, self:arrays())
 end
 
+-- Returns the path of a file that does not come to be after a failure, or nil.
+function Series:lost()
+    return self.last and not self.is_complete and self.path or nil
+end
+
 -- Writes the file of a run that is complete. Returns the arrays.
 function Series:close(sim, describe)
     if self.schedule:wants_end() then take(self, sim) end
     if self.path and here.rank == 0 then self:put(describe(self.path, nil, {})) end
+    self.is_complete = true
     return self:arrays()
 end
 

@@ -65,6 +65,7 @@ local function compute(job, sim)
         return job.files:describe(sim, path)
     end)
     paths[#paths + 1] = job.series and job.series.path
+    paths[#paths + 1] = job.files:draw(sim)
     if #paths > 0 then
         job.events:tell('files', { message = 'wrote ' .. table.concat(paths, ', '), paths = paths })
     end
@@ -106,7 +107,7 @@ function volume.new(desc)
         restart = h and { state = found.state, t = h.t, steps = h.steps, rate = h.rate } }
     local ok, failure = pcall(compiler.patiently, compute, job, sim)
     if not ok then
-        job.files:abandon(job.events, job.series and job.series.last and job.series.path or nil)
+        job.files:abandon(job.events, job.series and job.series:lost())
         sim:release()
         error(failure, 0)
     end

@@ -227,19 +227,22 @@ function Outputs:write(sim)
     end
 end
 
--- Completes the files, draws the picture, and returns the paths.
+-- Completes the files, and returns their paths.
 function Outputs:close(sim)
-    local o, paths = self.desc.options, {}
+    local paths = {}
     for k, one in ipairs(self.list) do
         if one.schedule:wants_end() then write(one, sim) end
         errors.on_disk(one.writer.close, one.writer)
-        paths[k] = one.spec.path
-    end
-    if o.image then
-        image.field(figure_of(self.desc, sim))
-        paths[#paths + 1] = o.image
+        one.is_complete, paths[k] = true, one.spec.path
     end
     return paths
+end
+
+-- Draws the picture of the end, when all else is written. Returns its path, or nil.
+function Outputs:draw(sim)
+    local path = self.desc.options.image
+    if path then image.field(figure_of(self.desc, sim)) end
+    return path
 end
 
 -- Gives up after a failure, and says what is lost; what a checkpoint refers to stays. path: of

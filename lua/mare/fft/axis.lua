@@ -94,9 +94,9 @@ local function has_rows_beside(d, inners)
 end
 
 -- Returns how many transforms a tile of a processor has. inners: those along the first level
-local function width_on_cpu(d, inners)
+local function width_on_cpu(d, inners, is_row)
     local width, is_beside = vectors.count(d.real), inners >= 4
-    if d.load.unit == 'axis' then is_beside = has_rows_beside(d, inners) end
+    if is_row then is_beside = has_rows_beside(d, inners) end
     return is_beside and d.points <= most_on_cpu(d.real, width) and width or 1
 end
 
@@ -112,9 +112,10 @@ end
 -- radices of the whole ones.
 local function set_tile(d, device, levels)
     if d.is_cpu then
-        local of_whole = width_on_cpu(d, levels[1] * (d.many or 1))
+        local is_row = d.load.unit == 'axis'
+        local of_whole = width_on_cpu(d, levels[1] * (d.many or 1), is_row and not d.is_of_columns)
         d.radices = factors.on_cpu(d.points, d.real == 'double', of_whole > 1)
-        d.width = width_on_cpu(d, levels[1])
+        d.width = width_on_cpu(d, levels[1], is_row)
         set_square(d, of_whole)
     else
         groups.set(d, device, levels)

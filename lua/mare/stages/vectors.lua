@@ -117,6 +117,8 @@ local function write_column_load(w, _, n)
     w:open 'MR_FN void load_columns(real *re, real *im, const MR_GLOBAL real *from)'
     w:line('mr_row v0 = *(const MR_GLOBAL mr_part *)from;')
     w:line('mr_row v1 = *(const MR_GLOBAL mr_part *)(from + %d);', n)
+    w:line('mr_prefetch(from + %d);', 2 * n)        -- the columns of the next tile
+    w:line('mr_prefetch(from + %d);', 3 * n)
     for k, name in ipairs { 're', 'im' } do
         w:line('*(mr_part *)%s = __builtin_shufflevector(v0, v1,', name)
         w:line('    %s);', every_second(n, k - 1))

@@ -21,6 +21,6 @@ describe('plain values', function()
         end
         local within = {}
         within[1] = within
-        assert.error_matches(function() literal.encode(within) end, 'it holds itself')
+        assert.error_matches(function() literal.encode(within) end, 'holds itself')
     end)
 end)

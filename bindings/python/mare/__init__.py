@@ -48,6 +48,8 @@ def simulation(name: str, **options: Any) -> Object:
 
 def listen(function: Callable[[str, Dict[str, Any]], None]) -> Callable[[], None]:
     """Calls function(kind, fields) for all that Mare has to say; the result ends that."""
+    if not callable(function):
+        raise TypeError('listen: a function is wanted, not %r' % (function,))
     here = engine()
     here.listeners.append(function)
     return lambda: here.listeners.remove(function)

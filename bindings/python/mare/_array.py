@@ -1,6 +1,7 @@
 """Arrays on devices, as a user of NumPy knows them: operators, slices, reductions. Each operation
 is one of Lua's mare.array; nothing is computed before it is read, shared or shown."""
 
+from operator import index
 from typing import (TYPE_CHECKING, Any, Callable, Iterator, List, Optional, Sequence, Tuple,
                     Union)
 
@@ -244,8 +245,10 @@ class Array(Object):
         if isinstance(value, Array):
             return value
         if _is_number(value):
-            is_exact = not _is_large(value) or self.type not in ('int64', 'uint64')
-            return value if is_exact else array(value, self.type, self)
+            if _is_large(value):
+                is_exact = self.type in ('int64', 'uint64')
+                return array(value, self.type, self) if is_exact else float(value)
+            return value
         if isinstance(value, (list, tuple)) or type(value).__module__ == 'numpy':
             return array(value, device=self)
         if isinstance(value, complex):
@@ -555,7 +558,7 @@ def _options(dtype: Any, device: Optional[str], default: Optional[str] = 'float'
 
 
 def _sizes(shape: Any) -> List[int]:
-    return [int(shape)] if hasattr(shape, '__index__') else [int(n) for n in shape]
+    return [index(n) for n in ([shape] if hasattr(shape, '__index__') else shape)]
 
 
 def _made(name: str, *arguments: Any) -> Array:

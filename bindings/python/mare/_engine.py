@@ -130,6 +130,8 @@ class Engine:
             return lib.Value(kind=lib.BUFFER, buffer=value.buffer)
         numpy = _numpy()
         array = numpy.asarray(value)
+        if array.dtype.name == 'object':
+            raise TypeError('%s cannot go to Lua' % type(value).__name__)
         if not array.dtype.isnative:
             array = array.astype(array.dtype.newbyteorder('='))
         array = numpy.ascontiguousarray(array)
@@ -145,7 +147,10 @@ class Engine:
     def _encoded(self, value: Any, raw: List[lib.Value], keep: List[Any]) -> Any:
         if value is None or isinstance(value, (bool, str)):
             return value
-        if isinstance(value, int) and not isinstance(value, bool):
+        if isinstance(value, int):
+            if float(value) != value:
+                raise OverflowError('%d is no number of Lua, which has 53 bits: numpy.int64([...]) '
+                                    'is an array of it' % value)
             value = float(value)
         if isinstance(value, float) and math.isfinite(value):
             return value

@@ -53,7 +53,7 @@ def _all(name: str, x: Array, s: Optional[Sequence[int]], axes: Optional[Sequenc
          norm: str) -> Array:
     if axes is None:
         axes = range(x.ndim - len(s) if s is not None else 0, x.ndim)
-    return _run(name, x, s, list(axes), norm)
+    return _run(name + 'n', x, s, list(axes), norm)
 
 
 def fftn(x: Array, /, *, s: Optional[Sequence[int]] = None, axes: Optional[Sequence[int]] = None,

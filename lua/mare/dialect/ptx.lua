@@ -33,8 +33,8 @@ function ptx.suffix(type) return kinds[type].suffix end
 
 -- ---- what can be written ----
 
--- Instructions without what rounds them, of whole numbers and of reals; false: there is none. That
--- of bits, shifts among them, go by the size alone.
+-- Instructions without what rounds them, of whole numbers and of reals; false: there is none.
+-- Those of bits go by the size alone; shifts are left to NVRTC.
 local instructions = {
     ['+'] = { 'add', 'add.rn' }, ['-'] = { 'sub', 'sub.rn' }, ['*'] = { 'mul.lo', 'mul.rn' },
     ['/'] = { false, 'div.rn' }, negative = { 'neg', 'neg' }, remainder = { 'rem', false },

@@ -320,7 +320,7 @@ local function place(self, what, name, given)
     end
     local node = array.hold(self, what)
     local axis = options.axis and shapes.axis(node.shape, options.axis, what)
-    local size = axis and node.shape[axis + 1] or node.shape.count
+    local size = types.check(types.int32, axis and node.shape[axis + 1] or node.shape.count, what)
     local best = extreme(self, what, name, { axis = axis, keep = true })
     local numbers = numbers_along(node, axis)
     local is_best = self:eq(best)

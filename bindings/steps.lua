@@ -6,9 +6,10 @@
 --     steps.run(d, 'product', { set, ... }, { x, y })      -- x, y: the buffers that it takes
 --
 -- words: whole numbers and pointers, in their order. steps.queue becomes the native queue,
--- steps.queue_address the address of it, and { 'float', 1.5 } the address of that number. reals:
--- { 'float', 1, 0 }, up to two numbers that are passed as themselves. Names are constants of the
--- caller, since C keeps their address.
+-- steps.queue_address the address of it, and { 'float', 1.5 } the address of that number: a multiple
+-- of 16, as cuBLAS wants that of a complex double, which it reads at once. reals: { 'float', 1, 0 },
+-- up to two numbers that are passed as themselves. Names are constants of the caller, since C keeps
+-- their address.
 
 local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
@@ -22,7 +23,7 @@ ffi.cdef(([[
 typedef struct mare_step_list {
     mare_steps all;
     mare_step steps[%d];
-    double numbers[%d][2];      /* whose addresses are words */
+    __attribute__((aligned(16))) double numbers[%d][2];     /* whose addresses are words */
     int32_t count;              /* of these */
 } mare_step_list;
 ]]):format(most, 2 * most))

@@ -90,6 +90,9 @@ static void multiply(int ta, int tb, int m, int n, int k, const void *a, int lda
         }
 }
 
+/* cuBLAS reads 16 bytes at once where elements are complex doubles. */
+static bool is_aligned(const void *scalar) { return (uintptr_t)scalar % 16 == 0; }
+
 static double scalar(const void *x, int type) {
     return type == REAL_32 ? (double)*(const float *)x : *(const double *)x;
 }
@@ -105,7 +108,8 @@ int cublasGemmStridedBatchedEx(void *handle, int ta, int tb, int m, int n, int k
         || compute != (a_type == REAL_64 ? COMPUTE_64 : compute == TF32 ? TF32 : COMPUTE_32))
         return NOT_SUPPORTED;
     if (lda < (ta ? k : m) || ldb < (tb ? n : k) || ldc < m || algorithm != -1
-        || scalar(alpha, a_type) != 1 || scalar(beta, a_type) != 0)
+        || scalar(alpha, a_type) != 1 || scalar(beta, a_type) != 0 || !is_aligned(alpha)
+        || !is_aligned(beta))
         return INVALID_VALUE;
     const long long size = a_type == REAL_32 ? 4 : 8;
     for (int z = 0; z < count; z++)

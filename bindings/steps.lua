@@ -6,10 +6,10 @@
 --     steps.run(d, 'product', { set, ... }, { x, y })      -- x, y: the buffers that it takes
 --
 -- words: whole numbers and pointers, in their order. steps.queue becomes the native queue,
--- steps.queue_address the address of it, and { 'float', 1.5 } the address of that number: a multiple
--- of 16, as cuBLAS wants that of a complex double, which it reads at once. reals: { 'float', 1, 0 },
--- up to two numbers that are passed as themselves. Names are constants of the caller, since C keeps
--- their address.
+-- steps.queue_address the address of it, and { 'float', 1.5 } the address of that number, which is
+-- a multiple of 16: cuBLAS reads a complex double at once. reals: { 'float', 1, 0 }, up to two
+-- numbers that are passed as themselves. Names are constants of the caller, since C keeps their
+-- address.
 
 local ffi = require 'ffi'
 local mare = require 'bindings.ffi'

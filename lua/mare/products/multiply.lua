@@ -174,7 +174,7 @@ end
 -- GPU are left to Mare's kernels.
 local function by_library(out, a, b, size, library, is_tf32)
     local device = out.device
-    local is_vector = (size.rows == 1 or size.columns == 1) and not out.type.complex
+    local is_vector = size.rows == 1 or size.columns == 1
     local p = size.depth > 0 and libraries[library] and stored(a, size.rows, size.depth)
     local q = p and stored(b, size.depth, size.columns)
     if not q or library ~= 'openblas' and is_vector and kernels.by_groups(device) then
@@ -227,8 +227,8 @@ end
 -- size.columns, one after the other, into a version. a, b: { version, offset, batch, row, column }:
 -- memory of one type, first element and strides; library: see library(); is_tf32: whether cuBLAS
 -- may round floats to TF32; finish: of an epilogue, see multiply.takes_epilogue. Returns false
--- where complex numbers lie otherwise than the library wants them, or a plan is recorded that it
--- has no part in: no kernel multiplies those.
+-- where complex numbers lie otherwise than the library wants them, a factor is a vector on a GPU,
+-- or a plan is recorded that the library has no part in: no kernel multiplies those.
 function multiply.into(out, a, b, size, library, is_tf32, finish)
     local device = out.device
     if finish then

@@ -7,6 +7,7 @@ local display = require 'mare.notebook.display'
 local draw = require 'mare.draw'
 local events = require 'mare.base.events'
 local fails = require 'tests.fails'
+local front = require 'mare.notebook.front'
 local install = require 'mare.notebook.install'
 local json = require 'mare.base.json'
 local repl = require 'mare.session.repl'
@@ -234,6 +235,13 @@ describe('a front end asks', function()
         assert.equal('error', status)
         fails.says(text, 'input:3:')
         assert.equal('more', (session:evaluate 'x = 1\nf('))
+    end)
+
+    it('for no end of the kernel that a cell asks for', function()
+        local names = {}
+        front.install({}, names)
+        fails(function() names.os.exit(3) end, nil, 'os.exit(3)', 'kernel')
+        assert.equal(os.time, names.os.time)
     end)
 
     it('whether a cell is complete, and how far the next line is indented', function()

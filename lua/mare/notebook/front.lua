@@ -66,6 +66,12 @@ local function read(kernel, ...)
     return unpack(values, 1, #wanted)
 end
 
+-- The front end would wait for the reply of a cell that ended the kernel.
+local function no_exit(code)
+    errors.argument('os.exit(%s): a cell does not end its kernel; the menu of the notebook does',
+        code == nil and '' or tostring(code))
+end
+
 -- Gives a session the names of a notebook.
 function front.install(kernel, environment)
     local methods = {
@@ -79,6 +85,7 @@ function front.install(kernel, environment)
         __tostring = function() return 'the notebook: display, clear, page, ask, slider' end })
     environment.io = setmetatable({ read = function(...) return read(kernel, ...) end },
         { __index = io })
+    environment.os = setmetatable({ exit = no_exit }, { __index = os })
 end
 
 return front

@@ -5,11 +5,12 @@ local fails = require 'tests.fails'
 local home = require 'bindings.home'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
+local trial = require 'tests.scenarios.trial'
 
 require 'tests.share'()
 
 local device = os.getenv 'MARE_TEST_DEVICE' or 'auto'
-local folder = os.getenv 'TMPDIR' or '/tmp'
+local folder
 
 -- Returns what the scenario returns, with these options.
 local function run(values)
@@ -64,6 +65,9 @@ local function same(a, b, place, nz)
 end
 
 describe('a volume', function()
+    setup(function() folder = trial.new_folder() end)
+    teardown(function() trial.remove(folder) end)
+
     it('has the second order, and writes files and pictures', function()
         local out, gif = folder .. '/volume.nc', folder .. '/volume.gif'
         local coarse = run(cube(12))

@@ -402,6 +402,16 @@ it('shares of divided arrays are transformed with the radices of the whole one',
     assert.same({ '8', '4' }, { points(1200, { many = 2 }), points(2400, { many = 1 / 2 }) })
 end)
 
+it('rows come ahead into local memory where they are whole 16 bytes', function()
+    local function come(n)
+        return fft.plan { shape = { 1, n }, type = 'complex_float', device = null }:source()[1]
+            :match 'mr_bulk_expect%(word, (%d+)%)'
+    end
+    with_limits({ least_ahead = 1, has_bulk = function() return true end }, function()
+        assert.same({ '27648' }, { come(3456), come(3375) })
+    end)
+end)
+
 it('kernels of transforms compile for CUDA', function()
     local function check(desc)
         desc.device = null

@@ -217,13 +217,14 @@ function groups.has_room(d, device, width)
 end
 
 -- Whether groups are to stay, and to have the next tile come while they transform one: where a
--- compute unit has room for one group alone, and local memory for a tile more.
+-- compute unit has room for one group alone, and local memory for a tile more. Rows come by 16
+-- bytes.
 local function is_ahead(d, device)
     local bytes, load = d.width * d.points * size_of(d.real), d.load
     return limits.has_bulk(device) and 2 * bytes >= limits.least_ahead and d.is_whole
         and not d.crossed and 3.1 * bytes + 64 <= device.info.max_local_memory and not d.is_column
         and not d.convolution and load.is_even and load.kind == 'plain' and not load.is_padded
-        and load.type.name == 'complex_' .. d.real
+        and load.type.name == 'complex_' .. d.real and 2 * d.n * size_of(d.real) % 16 == 0
 end
 
 -- Completes the description d (kernels.lua) of transforms, levels[1] of which are neighbours.

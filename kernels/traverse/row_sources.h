@@ -25,9 +25,12 @@ MR_FN acting acting_on(sources s, parameters k) {
     return a;
 }
 
-/* On row j of the domain's own. */
+/* On row j of the domain's own, or of those of a neighbour that a part has (run/cycles.lua), with
+ * which it goes around. */
 MR_FN void source_interior(cells *q, const acting *a, int j, parameters k) {
-    spot at = spot_of(0, k.mr_j + j, a->s.t, k);
+    int row = k.mr_j + j;
+    row += row < 0 ? k.mr_rows : row >= k.mr_rows ? -k.mr_rows : 0;
+    spot at = spot_of(0, row, a->s.t, k);
     MR_LANES(l, W) {
         at.x = a->x[l];
         set_cell(q, l, source_at(get_cell(q, l), at, a->s.dt, k));

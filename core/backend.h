@@ -196,6 +196,8 @@ typedef struct mr_backend {
     mare_status (*kernel_fill)(mr_native device, mr_native kernel, uint32_t items,
                                uint64_t local_bytes, uint32_t *groups, uint32_t *most_items);
 
+    uint32_t most_groups;       /* optional: that a launch has along y and along z */
+
     /* What a prepared launch needs natively, so that a run has little to do. The launch stays where
      * it is, and so do its values; they are not set yet. */
     mare_status (*launch_create)(mr_native device, const mr_dispatch *launch, mr_native *out);

@@ -99,6 +99,25 @@ static uint32_t group_on_cpu(uint32_t global) {
     return global > 128 ? 256 : global > 4 ? 32 : 4;
 }
 
+static uint64_t groups_along(int d, const uint32_t global[3], const uint32_t group[3]) {
+    return ((uint64_t)global[d] + group[d] - 1) / group[d];
+}
+
+/* Higher groups where there would be more along y or z than there can be; whole ones, of 256
+ * work-items, become narrower by as much. */
+static void make_higher(const mare_launch *launch, const uint32_t global[3], uint32_t group[3]) {
+    const uint32_t most = launch->device->backend->most_groups;
+    const uint32_t *allowed = launch->device->info.max_group;
+    for (int d = 1; most && d < 3; d++)
+        while (groups_along(d, global, group) > most && group[d] <= allowed[d] / 2) {
+            const bool is_whole = 2 * group[0] * group[1] * group[2] > limit_of(launch) ||
+                                  group[0] * group[1] * group[2] >= 256;
+            if (is_whole && group[0] == 1) return;
+            if (is_whole) group[0] /= 2;
+            group[d] *= 2;
+        }
+}
+
 /* Rows of 32 suit lockstep hardware and its memory. */
 static void choose_group(const mare_launch *launch, const uint32_t global[3], uint32_t group[3]) {
     static const uint32_t choices[3][3] = { { 256, 1, 1 }, { 32, 8, 1 }, { 32, 4, 2 } };
@@ -118,6 +137,7 @@ static void choose_group(const mare_launch *launch, const uint32_t global[3], ui
             group[d] /= 2;
     for (int d = 2; d >= 0; d--)
         while (group[0] * group[1] * group[2] > limit_of(launch) && group[d] > 1) group[d] /= 2;
+    make_higher(launch, global, group);
 }
 
 /* This is checked on every back end, though some vendors take any group. The dialect's indices are
@@ -132,7 +152,7 @@ static mare_status check_source(const mare_launch *launch, const uint32_t global
                        signature->name, group[0], group[1], group[2], fixed[0], fixed[1], fixed[2]);
     if (launch->kernel->program->language != MARE_LANGUAGE_MARE) return MARE_OK;
     for (int d = 0; d < 3; d++) {
-        uint64_t items = ((uint64_t)global[d] + group[d] - 1) / group[d] * group[d];
+        uint64_t items = groups_along(d, global, group) * group[d];
         if (items > INT32_MAX)
             return mr_fail(MARE_ERROR_ARGUMENT,
                            "kernel '%s': %llu work-items along %c in groups of %u, its indices "
@@ -140,6 +160,19 @@ static mare_status check_source(const mare_launch *launch, const uint32_t global
                            signature->name, (unsigned long long)items, "xyz"[d], group[d],
                            INT32_MAX);
     }
+    return MARE_OK;
+}
+
+static mare_status check_groups(const mare_launch *launch, const uint32_t global[3],
+                                const uint32_t group[3]) {
+    const uint32_t most = launch->device->backend->most_groups;
+    for (int d = 1; most && d < 3; d++)
+        if (global[d] > most && groups_along(d, global, group) > most)
+            return mr_fail(MARE_ERROR_ARGUMENT,
+                           "kernel '%s': %llu groups along %c (allowed on %s: 1 to %u)",
+                           launch->dispatch.name,
+                           (unsigned long long)groups_along(d, global, group), "xyz"[d],
+                           launch->device->info.name, most);
     return MARE_OK;
 }
 
@@ -172,6 +205,7 @@ mare_status mare_launch_set_shape(mare_launch *launch, const uint32_t global[3],
     if (group) memcpy(chosen, group, sizeof chosen);
     else choose_group(launch, global, chosen);
     MR_TRY(check_shape(launch, global, chosen));
+    MR_TRY(check_groups(launch, global, chosen));
     MR_TRY(check_source(launch, global, chosen));
     for (int d = 0; d < 3; d++) {
         launch->dispatch.group[d] = chosen[d];

@@ -492,7 +492,7 @@ void *mare_launch_field(mare_launch *launch, uint32_t index, uint32_t field);
  * group NULL: the one that the source fixes by MR_GROUP_SIZE or reqd_work_group_size with
  * integers, names defined so, + - * / and brackets, else chosen by Mare. A fixed group allows no
  * other. Rounded up, an axis of a MARE_LANGUAGE_MARE kernel has at most 2^31 - 1 work-items: its
- * indices are ints. */
+ * indices are ints. On CUDA there are at most 65535 groups along y, and along z. */
 mare_status mare_launch_set_shape(mare_launch *launch, const uint32_t global[3],
                                   const uint32_t group[3]);
 /* The bytes that a run reads and writes, for the profile; 0: unknown. */

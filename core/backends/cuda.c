@@ -446,6 +446,7 @@ const mr_backend mr_backend_cuda = {
     .kernel_get = mr_cuda_kernel_get,
     .kernel_release = mr_cuda_kernel_release,
     .kernel_info = mr_cuda_kernel_info,
+    .most_groups = 65535,
     .launch_create = mr_cuda_launch_create,
     .launch_destroy = mr_cuda_launch_destroy,
     .launch_run = mr_cuda_launch_run,

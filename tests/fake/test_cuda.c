@@ -294,6 +294,15 @@ static mare_status run_together(struct session *s) {
     return mare_launch_set_shape(s->launch, few, NULL);
 }
 
+/* Of groups of the library's choice there are as many along y as the driver takes. */
+static mare_status check_groups(struct session *s) {
+    const uint32_t high[3] = { 4, 1u << 20, 1 }, one[3] = { 1, 1, 1 }, few[3] = { 100, 1, 1 };
+    STEP(mare_launch_set_shape(s->launch, high, NULL));
+    MUST(mare_launch_set_shape(s->launch, high, one) == MARE_ERROR_ARGUMENT);
+    MUST(strstr(mare_error_message(), "1048576 groups along y (allowed on cuda:0: 1 to 65535)"));
+    return mare_launch_set_shape(s->launch, few, NULL);
+}
+
 static mare_status run_axpy(struct session *s) {
     float in[N], out[100];
     for (int i = 0; i < N; i++) in[i] = (float)i;
@@ -310,6 +319,7 @@ static mare_status run_axpy(struct session *s) {
     STEP(mare_buffer_download(s->view, 0, out, sizeof out, NULL));
     MUST(out[0] == 100 && out[99] == 199 + 990);
     STEP(run_together(s));
+    STEP(check_groups(s));
     return mare_launch_run(s->launch, NULL);        /* left to run while all is released */
 }
 

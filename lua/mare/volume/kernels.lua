@@ -178,20 +178,25 @@ end
 -- Which sweeps along z a launch does: see kernels/volume/volume.h.
 local sweeps = { first = 1, second = 2, both = 3 }
 
--- Returns the programs of a slab, which compile side by side.
+-- Returns the programs of a slab, which compile side by side. Slabs of one device share them.
 local function programs_of(desc, slab, values, cuts)
-    local device, wanted, made = slab.device, {}, {}
+    local device, wanted, made = slab.device, {}, desc.programs[slab.device]
+    if made then return made end
+    made = {}
     local function want(name, shape)
         wanted[name] = kernels.program(desc.scheme, device, name .. '.krn', desc.precision,
             desc.maths, shape)
-        device:prepare(wanted[name])
     end
     for name, cut in pairs(cuts) do
         want(name, tables.merged(cut.shape, known(desc, slab, values, cut.shape),
             name == 'columns' and { STEPS = desc.steps, GRADUAL = 0 }))
     end
     want('rate', rate_shape)
+    wanted.beyond = sides.program_of(desc.boundaries, desc.scheme,
+        defines_of(desc.scheme, desc.precision, rate_shape))
+    for _, one in pairs(wanted) do device:prepare(one) end
     for name, one in pairs(wanted) do made[name] = device:program(one) end
+    desc.programs[device] = made
     return made
 end
 
@@ -254,7 +259,7 @@ end
 -- and, if desc.steps is 2, of both }, measure = what writes the maxima of the former buffer as it
 -- is; edges = { low, high }, between = { the rest } of `first`, if desc.has_edges }. desc: {
 -- scheme, grid, boundaries = of sides.of, precision, maths, count = of slabs, maxima, clock, shapes
--- = by kernel, if not those of this module }
+-- = by kernel, if not those of this module, programs = by device, which this fills }
 function kernels.bind(desc, slab)
     local scheme, made = desc.scheme, {}
     local values = tables.merged(scheme.equation:values(scheme.numbers), kernels.block(desc, slab),
@@ -266,8 +271,7 @@ function kernels.bind(desc, slab)
     for way, ends in ipairs { { slab.state, slab.scratch }, { slab.scratch, slab.state } } do
         values.src, values.dst = ends[1], ends[2]
         local own = bind_sweeps(desc, slab, values, programs)
-        own.beyond = sides.bind(desc, slab, ends[1], values,
-            defines_of(scheme, desc.precision, rate_shape))
+        own.beyond = sides.bind(desc, slab, ends[1], values, programs.beyond)
         own.measure = bind(programs.rate:kernel 'volume_rate', values, {
             group = { rate_group, 1 }, global = { groups[1] * rate_group, groups[2] } })
         made[way] = own

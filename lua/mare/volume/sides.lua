@@ -113,6 +113,12 @@ function sides.program(scheme, functions, defines)
         before = lua_code.cells(scheme.equation, 'boundaries', functions, 'state') })
 end
 
+-- Returns the same for the sides of a volume, or nil where none is a function.
+function sides.program_of(kinds, scheme, defines)
+    local functions = distinct(kinds)
+    return functions[1] and sides.program(scheme, functions, defines)
+end
+
 -- Returns how many cells a side has along the other axes, ghost cells included that are due before.
 local function extent(desc, slab, axis, ghosts)
     local g = desc.grid
@@ -121,9 +127,9 @@ local function extent(desc, slab, axis, ghosts)
 end
 
 -- Returns the launches that fill the ghost cells of a slab in a buffer, in order. values: of what
--- kernels take (kernels.lua); defines: of the program
-function sides.bind(desc, slab, state, values, defines)
-    local functions, of_side = distinct(desc.boundaries)
+-- kernels take (kernels.lua); program: of sides.program_of
+function sides.bind(desc, slab, state, values, program)
+    local _, of_side = distinct(desc.boundaries)
     local ghosts, launches = sides.ghosts(desc.boundaries), {}
     values = tables.merged(values, { state = state, columns_beyond = ghosts.x,
         rows_beyond = ghosts.y })
@@ -131,7 +137,6 @@ function sides.bind(desc, slab, state, values, defines)
         local is_elsewhere = side == 'low' and slab.k0 > 0
             or side == 'high' and slab.k0 + slab.nz < desc.grid.nz
         if of_side[side] and not is_elsewhere then
-            local program = slab.device:program(sides.program(desc.scheme, functions, defines))
             values.axis = (axis_of[side]):byte() - ('x'):byte()
             values.is_high, values.which = is_high[side] and 1 or 0, of_side[side]
             launches[#launches + 1] = bind(program:kernel 'volume_beyond', values,

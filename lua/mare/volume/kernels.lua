@@ -116,8 +116,7 @@ function kernels.block(desc, slab)
     local function rule(side, has_other) return sides.rule(kinds, side, has_other) end
     return { nx = g.nx, ny = g.ny, nz = slab.nz, stride = slab.stride, plane = slab.plane,
         origin = slab.origin, first = slab.k0, slices = is_around and g.nz or 0, x = g.x[1],
-        y = g.y[1], z = g.z[1], dx = g.dx, dy = g.dy,
-        dz = g.dz,
+        y = g.y[1], z = g.z[1], dx = g.dx, dy = g.dy, dz = g.dz,
         inv_dx = 1 / g.dx, inv_dy = 1 / g.dy, inv_dz = 1 / g.dz, has_ends = 1,
         has_mirrors = mirrors, sweeps = 0, along = 0,
         columns_beyond = 0, rows_beyond = 0, lowest = 0, taken = slab.nz,

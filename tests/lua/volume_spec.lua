@@ -258,5 +258,11 @@ describe('a volume', function()
                 scheme = scheme, boundaries = 'periodic', initial = function() end }
         end, 'MARE_ERROR_ARGUMENT', 'mare.volume')
         fails(function() mare.volume.euler { gamma = 0 / 0 } end, nil, 'from 1.0001 to 100')
+        local path = folder .. '/both.nc'
+        fails(function()
+            mare.volume { scheme = scheme, boundaries = 'periodic', initial = function() end,
+                grid = { nx = 8, ny = 8, nz = 8, x = { 0, 1 }, y = { 0, 1 }, z = { 0, 1 } },
+                options = { device = device, out = path, t_end = 1 }, series = { path = path } }
+        end, nil, 'option --out and series of the script are one file')
     end)
 end)

@@ -1,5 +1,6 @@
--- continued.lua - what a run's files have to do with checkpoints: whose part files are kept, where
--- a run that goes on from a checkpoint finds them, and what is lost where there is none. `list` is
+-- continued.lua - what a run's files have to do with each other and with checkpoints: that no two
+-- are one and no other run writes them, whose part files are kept, where a run that goes on from a
+-- checkpoint finds them, and what is lost where there is none. `list` is
 -- of outputs { spec = { path }, film = true for a film, last = time of the last record, position,
 -- is_complete }.
 
@@ -9,6 +10,8 @@ local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local film = require 'mare.draw.film'
 local formats = require 'mare.files.formats'
+local options = require 'mare.base.options'
+local paths = require 'mare.base.paths'
 
 local continued = {}
 
@@ -48,11 +51,33 @@ function continued.recall(list, earlier)
     end
 end
 
+-- Refuses two outputs in one file, which would hold the last one only. group: of the options that
+-- name files
+function continued.check_paths(desc, group)
+    local o = desc.options
+    local list = {}
+    for _, option in ipairs(options.declared { group }) do
+        local path = option.writes and o[option.key]
+        if path then list[#list + 1] = { 'option --' .. option.name, path } end
+    end
+    if desc.series and not o.series then
+        list[#list + 1] = { 'series of the script', desc.series.path }
+    end
+    for k = 1, o.checkpoint and options.value(o, 'keep') - 1 or 0 do
+        list[#list + 1] = { 'an older checkpoint',
+            checkpoint.name(files.follow(o.checkpoint), k) }
+    end
+    for k, wanted in ipairs(desc.outputs or {}) do
+        list[#list + 1] = { 'output ' .. k .. ' of the script', wanted.path }
+    end
+    paths.distinct(list)
+end
+
 -- Refuses files that another run is writing: the last would win, and checkpoints would be mixed.
 function continued.check_writers(desc, list)
-    local paths = { desc.options.checkpoint }
-    for _, output in ipairs(list) do paths[#paths + 1] = output.spec.path end
-    for _, path in ipairs(paths) do
+    local written = { desc.options.checkpoint }
+    for _, output in ipairs(list) do written[#written + 1] = output.spec.path end
+    for _, path in ipairs(written) do
         local name = files.writer(path)
         if name then errors.usage('%s: another run is writing it (%s)', path, name) end
     end

@@ -6,7 +6,6 @@
 -- part in bringing together what it writes.
 
 local camera = require 'mare.run.camera'
-local checkpoint = require 'mare.files.checkpoint'
 local continued = require 'mare.run.continued'
 local device = require 'bindings.device'
 local errors = require 'bindings.errors'
@@ -28,7 +27,6 @@ local snapshot = require 'mare.array.snapshot'
 local tables = require 'bindings.tables'
 local trace = require 'mare.measure.trace'
 local worker = require 'bindings.worker'
-local paths = require 'mare.base.paths'
 local words = require 'mare.base.words'
 
 local outputs = {}
@@ -272,27 +270,6 @@ local function open_files(self)
     end
 end
 
--- Two outputs in one file would leave the last one only.
-local function check_paths(desc)
-    local o = desc.options
-    local list = {}
-    for _, option in ipairs(options.declared { options.simulation }) do
-        local path = option.writes and o[option.key]
-        if path then list[#list + 1] = { 'option --' .. option.name, path } end
-    end
-    if desc.series and not o.series then
-        list[#list + 1] = { 'series of the script', desc.series.path }
-    end
-    for k = 1, o.checkpoint and options.value(o, 'keep') - 1 or 0 do
-        list[#list + 1] = { 'an older checkpoint',
-            checkpoint.name(files.follow(o.checkpoint), k) }
-    end
-    for k, wanted in ipairs(desc.outputs or {}) do
-        list[#list + 1] = { 'output ' .. k .. ' of the script', wanted.path }
-    end
-    paths.distinct(list)
-end
-
 -- Opens the files, unless another run is writing one of them. It looks for such a run twice: before
 -- it makes part files, since it may read those of the other run, and again once others can see its
 -- own. An empty part file tells others for as long as the run lasts that it writes checkpoints.
@@ -310,7 +287,7 @@ end
 -- run_id: of a checkpoint's header
 function outputs.new(desc, devices, earlier, run_id)
     local o = desc.options
-    check_paths(desc)
+    continued.check_paths(desc, options.simulation)
     if type(desc.picture) ~= 'function' then picture.describe(desc.picture, desc.scheme) end
     picture.range(o.range)
     for _, name in ipairs { 'out', 'image', 'checkpoint' } do

@@ -157,6 +157,7 @@ function outputs.check(desc)
     if o.image then errors.option('image', image.check, o.image) end
     if o.film then errors.option('film', film.check, o.film) end
     if o.film and not o.t_end then errors.usage 'option --film wants --t-end X' end
+    continued.check_paths(desc, require 'mare.volume.options')
     check_slice(desc)
     described(desc)
     picture.range(o.range)

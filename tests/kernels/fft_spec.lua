@@ -45,7 +45,9 @@ local function numbers(on, shape, type, is_complex)
 end
 
 -- Each entry: the function, the shape, whether the numbers are complex, options, the type, the
--- error allowed in units of the rounding times the root of log2 n.
+-- error allowed in units of the rounding times the root of log2 n: 0.75 unless told. Doubles are
+-- compared with doubles of null, which are as far from the truth: beside 80 bits fft2 of
+-- 2 x 12 x 10 is off by 0.54 on PoCL and 0.62 on null, and the two differ by 0.78.
 local cases = {
     { 'fft', { 19, 64 }, true },
     { 'ifft', { 17, 256 }, true, { norm = 'ortho' } },
@@ -73,7 +75,8 @@ local function compare(on, case)
     local x, y = numbers(on, shape, type, is_complex), numbers(null, shape, type, is_complex)
     local expected = fft[name](y:to(is_complex and 'complex_double' or 'double'), options)
     local unit = (type == 'double' and 2 ^ -53 or 2 ^ -24) * math.sqrt(math.max(1, log2(x.count)))
-    assert.is_true(error_of(fft[name](x, options), expected) <= (allowed or 0.75) * unit)
+    allowed = (allowed or 0.75) * (type == 'double' and math.sqrt(2) or 1)
+    assert.is_true(error_of(fft[name](x, options), expected) <= allowed * unit)
 end
 
 local function with_groups(f, ...)

@@ -21,9 +21,10 @@ MR_FN outward outward_of(primitive w, parameters k) {
     return o;
 }
 
+/* Zero without a sign: mr_max_nan takes -0 for larger than all numbers. */
 MR_FN real fastest_of(primitive w, parameters k) {
     outward o = outward_of(w, k);
-    return mr_max(o.west, o.east);
+    return mr_max(o.west, o.east) + R(0.0);
 }
 #endif
 

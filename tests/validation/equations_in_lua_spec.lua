@@ -86,6 +86,12 @@ describe('equations in Lua', function()
         assert.is_true(fine < 2e-4, fine)
     end)
 
+    it('have steps of the fastest signal where others are -0', function()
+        local sim = simulate { nx = 64, scheme = burgers(), t_end = 0,
+            initial = function(x) return x < 0.5 and -0.0 or 1 end }
+        assert.equal(64, sim.now.rate)
+    end)
+
     it('compute what the same in C computes: gas', function()
         local lua = simulate { nx = 32, ny = 32, scheme = air(), t_end = 0.2, initial = bump }
         local c = simulate { nx = 32, ny = 32, scheme = tracer.new { flux = 'hll' }, t_end = 0.2,

@@ -71,14 +71,19 @@ function Recorded:release()
 end
 
 -- Records nothing.
-local function loop(queue)
+local function loop(queue, _, is_counted)
     return {
-        run = function(_, count) for _ = 1, count or 1 do queue() end end,
+        run = function(_, count)
+            count = count or 1
+            if is_counted then return queue(count) end
+            for _ = 1, count do queue() end
+        end,
         release = function() end,
     }
 end
 
--- Returns a function that records: (queue, label) -> plan. barrier: of the devices, or nil;
+-- Returns a function that records: (queue, label, is_counted) -> plan; is_counted: whether
+-- queue(count) queues so many at once where nothing is recorded. barrier: of the devices, or nil;
 -- is_loose: whether something is queued that cannot be recorded on several devices
 function plans.recorder(devices, barrier, is_loose)
     local groups, is_one = {}, #devices == 1 and here.size == 1

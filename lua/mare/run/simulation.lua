@@ -215,14 +215,14 @@ local function make_plans(self)
     local made = {}
     made.x = record(function() queue_step(self, 'x') end, 'a step, x first')
     made.y = record(function() queue_step(self, 'y') end, 'a step, y first')
-    made.pair = record(function() queue_steps(self, 2) end, 'two steps')
+    made.pair = record(function(count) queue_steps(self, 2 * (count or 1)) end, 'two steps', true)
     local sequence = self.states[1].sweeps.sequence
     if sequence and (self.particles or self.exchanges.x[1]:reads_clock()) then sequence = nil end
     self.all_steps = sequence and sequence.all
-    made.block = record(function()
+    made.block = record(function(count)
         if sequence and not sequence.all then queue_sequence(self, block_steps)
-        else queue_steps(self, block_steps) end
-    end, 'many steps')
+        else queue_steps(self, block_steps * (count or 1)) end
+    end, 'many steps', true)
     self.plans = made
 end
 

@@ -174,6 +174,23 @@ local function relative_errors(bed, sim)
     return errors
 end
 
+-- ---- shear ----
+
+-- The error of a sine of transverse velocity that water carries along, slowly beside its waves.
+local function error_of_shear(n, scheme)
+    local function shear(x) return math.sin(2 * math.pi * x) end
+    local sim, sum = support.run_to(support.simulation {
+        nx = n, ny = 5, x = { 0, 1 }, y = { 0, 5 / n }, precision = 'double',
+        scheme = water.new { scheme = scheme, theta = 1, g = g },
+        initial = function(x) return 0.01, 0.1, shear(x) end,
+    }, 1), 0
+    local hv = sim:field 'hv'
+    for i = 0, n - 1 do
+        sum = sum + math.abs(hv[i] / 0.01 - shear((i + 0.5) / n - 0.1 * sim.now.t)) / n
+    end
+    return sum
+end
+
 describe('shallow water, dam break:', function()
     it('the exact solutions are those published', function()
         local wet = dam_break.solve(0.005, 0.001, g)
@@ -198,6 +215,16 @@ describe('shallow water, dam break:', function()
     for scheme in pairs(water.schemes) do some[#some + 1] = scheme end
     table.sort(some)
     some = sample(some, 1)
+
+    it('every scheme carries shear, with its order', function()
+        for _, scheme in ipairs(some) do
+            local coarser, finer = error_of_shear(50, scheme), error_of_shear(100, scheme)
+            support.gate('water/shear/' .. scheme, finer)
+            local found, is_first = math.log(coarser / finer) / math.log(2), false
+            for _, name in ipairs(first_order) do is_first = is_first or name == scheme end
+            support.at_least(is_first and 0.5 or 1.9, found, scheme)
+        end
+    end)
 
     for name, bed in pairs(beds) do
         for order, scheme in pairs { first = 'hll', second = 'muscl_hancock' } do

@@ -3,22 +3,26 @@
  * limiter compares the jump across each wave with that at the next face upwind, so that the average
  * turns to the upwind flux where jumps differ. Needs jumps.h. */
 
-/* -1 for a wave to the low side, 1 for one to the high side, less in size where jumps agree. */
+/* Of the three waves from the low to the high side. */
+typedef struct of_waves { real low, middle, high; } of_waves;
+
+/* sign(c) (1 - (1 - |c|) ratio): -1 for a wave to the low side, 1 for one to the high side, less
+ * where jumps agree. Of slow waves a limiter that goes up to 2 changes the sign. */
 MR_FN real weight(real courant, real jump, real low_jump, real high_jump) {
     real upwind = mr_select(courant > R(0.0), low_jump, high_jump);
     real ratio = R(2.0) * half_slope(upwind, jump) * mr_rcp(jump);
     real limited = mr_select(mr_abs(jump) > DRY, ratio, R(0.0));
     real size = mr_min(mr_abs(courant), R(1.0));
-    return mr_copysign(mr_fma(size - R(1.0), limited, R(1.0)), courant);
+    return mr_copysign(R(1.0), courant) * mr_fma(size - R(1.0), limited, R(1.0));
 }
 
-/* Mean of the fluxes fl, f2, f3, fr, which the waves of these weights part; or the one at the face,
- * where waves do not agree. */
-MR_FN real average(int agree, real fl, real f2, real f3, real fr, real low, real middle,
-    real high) {
-    real jumps = mr_fma(middle, f3 - f2, low * (f2 - fl) + high * (fr - f3));
-    real between = mr_select(middle > R(0.0), f2, f3);
-    real upwind = mr_select(low > R(0.0), fl, mr_select(high > R(0.0), between, fr));
+/* Mean of the fluxes fl, f2, f3, fr, which the waves of weights w part; or the one at the face,
+ * where they do not agree. */
+MR_FN real average(int agree, real fl, real f2, real f3, real fr, of_waves w, of_waves courant) {
+    real jumps = mr_fma(w.middle, f3 - f2, w.low * (f2 - fl) + w.high * (fr - f3));
+    real between = mr_select(courant.middle > R(0.0), f2, f3);
+    real upwind = mr_select(courant.low > R(0.0), fl,
+        mr_select(courant.high < R(0.0), fr, between));
     return mr_select(agree, R(0.5) * (fl + fr - jumps), upwind);
 }
 
@@ -41,13 +45,14 @@ MR_FN flux numerical_flux(face l, face r, real lambda, parameters k) {
     jumps here = jumps_between(l.w, r.w, k.g);
     real water = s.right * r.w.h - s.left * l.w.h + (fl.h - fr.h);     /* between the outer waves */
     real contact = f.h * (s.right - s.left) * mr_rcp(mr_max(water, DRY));
-    real low = weight(lambda * s.left, here.low, l.other.low, r.other.low);
-    real middle = weight(lambda * contact, here.shear, l.other.shear, r.other.shear);
-    real high = weight(lambda * s.right, here.high, l.other.high, r.other.high);
+    of_waves c = { lambda * s.left, lambda * contact, lambda * s.right }, w;
+    w.low = weight(c.low, here.low, l.other.low, r.other.low);
+    w.middle = weight(c.middle, here.shear, l.other.shear, r.other.shear);
+    w.high = weight(c.high, here.high, l.other.high, r.other.high);
     real mass = f.h;
     int agree = similar(l, r, l.w.h + here.low);
-    f.h = average(agree, fl.h, mass, mass, fr.h, low, middle, high);
-    f.mn = average(agree, fl.mn, f.mn, f.mn, fr.mn, low, middle, high);
-    f.mt = average(agree, fl.mt, mass * l.w.ut, mass * r.w.ut, fr.mt, low, middle, high);
+    f.h = average(agree, fl.h, mass, mass, fr.h, w, c);
+    f.mn = average(agree, fl.mn, f.mn, f.mn, fr.mn, w, c);
+    f.mt = average(agree, fl.mt, mass * l.w.ut, mass * r.w.ut, fr.mt, w, c);
     return f;
 }

@@ -1,7 +1,8 @@
 /* partition.h - which team goes over which rows. Columns fall into strips as wide as what a team
  * owns, rows into bands of such a height that every team has one strip of a band, side by side, so
  * that they read neighbouring memory at the same time. The teams that are left share what the bands
- * leave in the north, strip by strip. */
+ * leave in the north, strip by strip. Teams may be more than run at a time: bands are taken from
+ * the south on. */
 
 #ifndef TRAVERSE_PARTITION
 #define TRAVERSE_PARTITION

@@ -25,11 +25,13 @@ MR_FN acting acting_on(sources s, parameters k) {
     return a;
 }
 
-/* On row j of the domain's own, or of those of a neighbour that a part has (run/cycles.lua), with
- * which it goes around. */
+/* On row j of the domain's own. With HAS_MARGIN these may be rows of a neighbour, with which the
+ * part goes around (run/cycles.lua). */
 MR_FN void source_interior(cells *q, const acting *a, int j, parameters k) {
     int row = k.mr_j + j;
+#ifdef HAS_MARGIN
     row += row < 0 ? k.mr_rows : row >= k.mr_rows ? -k.mr_rows : 0;
+#endif
     spot at = spot_of(0, row, a->s.t, k);
     MR_LANES(l, W) {
         at.x = a->x[l];

@@ -94,6 +94,18 @@ describe('a step in one pass', function()
         assert.same({ 'march', 1, 64 }, shape_of(16, 'double', 4096))
     end)
 
+    it('comes in turns where strips would be longer than teams keep together', function()
+        local gpu = { name = 'a GPU', info = { kind = 'gpu', vendor = 'NVIDIA', model = 'a GPU',
+            local_memory = 48 * 1024, compute_units = 132, max_group_size = 1024 } }
+        local function groups_of(n, shape)
+            return shapes.with({ march = shape or {} }, cuts.one_pass_shape, euler.new {}, gpu,
+                'float', { nx = n, ny = n, cells = n * n }).groups / 132
+        end
+        assert.same({ 4, 4, 4 * 12, 4 * 47 },
+            { groups_of(4096), groups_of(8192), groups_of(32768), groups_of(65024) })
+        assert.equal(math.ceil(265 * 32768 / 1000 / 2) / 132, groups_of(32768, { rows = 1000 }))
+    end)
+
     it('has tiles of so many rows that all compute units have the same to do', function()
         local rows = {}
         for k, n in ipairs { 16, 256, 320, 384, 448, 512, 576, 640, 704 } do

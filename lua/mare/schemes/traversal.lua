@@ -60,7 +60,7 @@ local function loader(scheme, device, precision, maths, use)
     return function(file, cut, plain)
         local defines = tables.merged({ MARE_REAL = precision, W = cut.W, GROUP = cut.GROUP,
             TEAM = cut.TEAM, DEPTH = cut.DEPTH, ROWS = cut.ROWS, WARP = cut.WARP,
-            RATE_PAIRS = cut.RATE_PAIRS }, scheme.defines, plain)
+            RATE_PAIRS = cut.RATE_PAIRS, HAS_MARGIN = cut.HAS_MARGIN }, scheme.defines, plain)
         return use(device, cut.choice or cut, scheme.equation:program(file, {
             defines = defines, has_source = scheme.has_source,
             math = device.info.kind == 'gpu' and (maths or 'fast') or 'strict' }))

@@ -156,7 +156,8 @@ local function load(device, options)
 end
 
 -- device:program { source = text, name = 'x.krn', defines = { N = 4 }, include_paths = { ... },
--- language = 'mare', math = 'strict', options = '' }: compiles, or takes the binary from the cache.
+-- language = 'mare', math = 'strict', options = '' }: compiles, or takes the binary from the cache;
+-- while somebody holds the same program in the dialect, nothing is built again.
 -- With code = bytes, PTX, a cubin or SPIR-V, nothing is compiled: source declares their kernels.
 function M.create(device, options)
     local owner = type(options) == 'table' and options.code and load(device, options)

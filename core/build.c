@@ -20,9 +20,12 @@ static double now_ms(void) {
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
 }
 
-static mare_status make_key(mare_device *device, mr_build *build) {
+mare_status mr_build_key(mare_program *program) {
+    mare_device *device = program->device;
+    mr_build *build = program->build;
     char native[4096] = "";
     mr_text *key = &build->key;
+    if (build->text.failed) return mr_fail(MARE_ERROR_MEMORY, "out of host memory");
     MR_TRY(device->backend->program_key(device->native, build->language, native, sizeof native));
     mr_text_format(key, "mare %s\n%s\n%s\n%s %s\n%s\n", MARE_VERSION, device->backend->name, native,
                    mr_language_names[build->language], maths[build->math], build->options);
@@ -128,15 +131,12 @@ mare_status mr_build_run(mare_program *program) {
     return status;
 }
 
-mare_status mr_build_find(mare_program *program) {
-    mr_build *build = program->build;
+void mr_build_find(mare_program *program) {
     double began = now_ms();
-    if (build->text.failed) return mr_fail(MARE_ERROR_MEMORY, "out of host memory");
-    MR_TRY(make_key(program->device, build));
-    if (!load_cached(program)) return MARE_OK;
+    if (!load_cached(program)) return;
     tell(program, began);
     mr_build_free(program);
-    return MARE_OK;
+    mr_reuse_enter(program);
 }
 
 void mr_build_free(mare_program *program) {

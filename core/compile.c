@@ -123,8 +123,11 @@ static mare_status build(mare_program *program) {
 /* Lets go of the program before anybody is told that it has ended. self: the thread's, or NULL */
 static void run(mare_program *program, compiler *self) {
     mare_status status = MARE_ERROR_INTERRUPTED;
-    if (!is_abandoned(program)) status = build(program);
-    if (status != MARE_OK) mr_text_format(&program->failure, "%s", mare_error_message());
+    if (!mr_reuse_abandon(program)) status = build(program);
+    if (status != MARE_OK) {
+        mr_text_format(&program->failure, "%s", mare_error_message());
+        mr_reuse_leave(program);
+    }
     pthread_mutex_lock(&lock);
     program->status = status;
     program->is_compiling = false;
@@ -196,6 +199,7 @@ void mr_compile_begin(mare_program *program) {
     pthread_once(&once, prepare);
     mare_program_retain(program);
     program->is_compiling = true;
+    mr_reuse_enter(program);
     pthread_mutex_lock(&lock);
     append(program);
     count++;

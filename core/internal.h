@@ -23,6 +23,7 @@ typedef struct mr_object {
 void *mr_object_new(size_t size, const char *kind, const char *label);
 void *mr_object_new_on_line(size_t size, const char *kind, const char *label);  /* has MR_LINE */
 void mr_object_retain(mr_object *object);
+bool mr_object_retain_living(mr_object *object);    /* false: its last reference is gone */
 /* True if this was the last reference: then destroy, and call mr_object_delete. */
 bool mr_object_unref(mr_object *object);
 void mr_object_delete(mr_object *object);
@@ -30,7 +31,7 @@ void mr_object_delete(mr_object *object);
 void mr_object_begin(mr_object *object, const char *kind, const char *label);
 void mr_object_end(mr_object *object);
 
-enum { MR_POOL_CLASSES = 256, MR_STREAM_SLOTS = 63, MR_PEERS = 32 };
+enum { MR_POOL_CLASSES = 256, MR_STREAM_SLOTS = 63, MR_PEERS = 32, MR_PROGRAM_BUCKETS = 64 };
 /* Memory that small blocks share. */
 typedef struct mr_slab {
     mr_native native;
@@ -66,6 +67,7 @@ struct mare_device {
     struct mr_leaving *leaving;     /* tensor.c: memory of others that is still in use */
     uint64_t serial;                /* never used twice */
     atomic_ullong peers[MR_PEERS];  /* serials of the devices whose memory it reaches; 0: none */
+    mare_program *programs[MR_PROGRAM_BUCKETS]; /* reuse.c: lists by their keys */
 };
 struct mare_buffer {
     mr_object object;
@@ -157,6 +159,10 @@ struct mare_program {
     mare_status status;             /* that it ended with */
     mr_text failure;                /* the message of that */
     mare_program *next;             /* in the queue */
+    /* reuse.c's */
+    bool is_reusable;               /* has a key */
+    uint64_t key[2];
+    mare_program *reuse_next, **reuse_link;     /* under its lock; link NULL: it is in no list */
 };
 struct mare_kernel {
     mr_object object;
@@ -362,9 +368,19 @@ mare_status mr_program_create_instance(mare_device *device, const mare_program_d
 /* code.c: the same of a program; kernel.c reads what the expression says of its parameters */
 mare_status mr_program_instance(mare_program *program, const char *expression, mare_program **out);
 
+/* reuse.c */
+/* The same program if the device has it, retained; its compiler may be at work. NULL: none */
+mare_program *mr_reuse_find(mare_program *program);
+/* From now on it is found; it is complete, or mr_compile_wait waits for it. */
+void mr_reuse_enter(mare_program *program);
+void mr_reuse_leave(mare_program *program);
+/* Whether nobody but the caller holds it, and so nobody will find it. */
+bool mr_reuse_abandon(mare_program *program);
+
 /* build.c */
+mare_status mr_build_key(mare_program *program);
 /* Looks into the cache; a program that is there has no build any more. */
-mare_status mr_build_find(mare_program *program);
+void mr_build_find(mare_program *program);
 mare_status mr_build_run(mare_program *program);    /* compiles, or waits for who does */
 void mr_build_free(mare_program *program);
 

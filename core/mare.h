@@ -365,13 +365,13 @@ typedef struct mare_program_desc {
     uint64_t reserved[4];
 } mare_program_desc;
 
-/* Compiles, or loads the binary from the on-disk cache. The key of the cache is the text after
- * inclusion, the options, the device, the driver and Mare's version. A program for which the
- * compiler reads further files is not kept, but for headers of the CUDA toolkit. */
+/* Compiles, or loads the binary from the on-disk cache, whose key is the text after inclusion, the
+ * options, the device, the driver and Mare's version. A program for which the compiler reads more
+ * files is not kept, but for headers of the CUDA toolkit. One in the dialect that somebody holds is
+ * given again, retained, to those who ask with its key, unless it may have variables of its own. */
 mare_status mare_program_create(mare_device *device, const mare_program_desc *desc,
                                 mare_program **out);
-/* The same on a thread of core, so that many programs are compiled side by side, and the caller
- * goes on meanwhile:
+/* The same on a thread of core: many programs are compiled side by side while the caller goes on:
  *   for (int i = 0; i < n; i++) mare_program_begin(device, &desc[i], &program[i]);
  *   for (int i = 0; i < n; i++) mare_kernel_create(program[i], name[i], &kernel[i]);
  * CUDA has as many threads as there are cores, OpenCL one: PoCL compiles one program at a time.

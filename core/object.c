@@ -63,6 +63,12 @@ void *mr_object_new_on_line(size_t size, const char *kind, const char *label) {
 
 void mr_object_retain(mr_object *object) { atomic_fetch_add(&object->refs, 1); }
 
+bool mr_object_retain_living(mr_object *object) {
+    int refs = atomic_load(&object->refs);
+    while (refs && !atomic_compare_exchange_weak(&object->refs, &refs, refs + 1)) {}
+    return refs != 0;
+}
+
 bool mr_object_unref(mr_object *object) { return atomic_fetch_sub(&object->refs, 1) == 1; }
 
 void mr_object_delete(mr_object *object) {

@@ -186,12 +186,13 @@ static mare_status read_desc(mare_program *program, const mare_program_desc *des
     MR_TRY(mr_source_flatten(desc, &program->source, &complete));
     MR_TRY(new_build(program, desc, complete));
     mr_program_compose(program->device, desc, &program->source, &program->build->text);
-    return mr_build_find(program);
+    return mr_build_key(program);
 }
 
 void mr_program_destroy(mare_program *program) {
     if (!program) return;
     mare_device *device = program->device;
+    mr_reuse_leave(program);
     if (program->native.u64) device->backend->program_unload(device->native, program->native);
     for (uint64_t i = 0; i < program->define_count; i++) {
         free((char *)(uintptr_t)program->defines[i].name);
@@ -220,10 +221,11 @@ mare_program *mr_program_new(mare_device *device, const mare_program_desc *desc,
     return program;
 }
 
-/* A program that came from the cache, or is still to be compiled. instance: of a template, which it
- * is to hold; NULL: none */
+/* One that the device has, or that came from the cache, or (*is_new) is still to be compiled.
+ * instance: of a template, which it is to hold; NULL: none */
 static mare_status new_program(mare_device *device, const mare_program_desc *desc,
-                               const char *instance, const char *call, mare_program **out) {
+                               const char *instance, const char *call, mare_program **out,
+                               bool *is_new) {
     if (!device || !desc || !out)
         return mr_fail(MARE_ERROR_ARGUMENT, "%s: device, desc and out are required", call);
     const char *name = desc->name ? desc->name : "source";
@@ -239,7 +241,10 @@ static mare_status new_program(mare_device *device, const mare_program_desc *des
         mr_program_destroy(program);
         return status;
     }
-    *out = program;
+    *out = mr_reuse_find(program);
+    if (*out) mr_program_destroy(program);
+    else mr_build_find(*out = program);
+    *is_new = *out == program && program->build;
     return MARE_OK;
 }
 
@@ -247,10 +252,12 @@ static mare_status create(mare_device *device, const mare_program_desc *desc,
                           const char *instance, mare_program **out) {
     if (out) *out = NULL;
     mare_program *program = NULL;
-    MR_TRY(new_program(device, desc, instance, "mare_program_create", &program));
-    mare_status status = program->build ? mr_build_run(program) : MARE_OK;
+    bool is_new = false;
+    MR_TRY(new_program(device, desc, instance, "mare_program_create", &program, &is_new));
+    mare_status status = is_new ? mr_build_run(program) : mr_program_finish(program);
+    if (status == MARE_OK && is_new) mr_reuse_enter(program);
     if (status == MARE_OK) *out = program;
-    else mr_program_destroy(program);
+    else mare_program_release(program);
     return status;
 }
 
@@ -267,8 +274,9 @@ mare_status mr_program_create_instance(mare_device *device, const mare_program_d
 mare_status mare_program_begin(mare_device *device, const mare_program_desc *desc,
                                mare_program **out) {
     if (out) *out = NULL;
-    MR_TRY(new_program(device, desc, NULL, "mare_program_begin", out));
-    if ((*out)->build) mr_compile_begin(*out);
+    bool is_new = false;
+    MR_TRY(new_program(device, desc, NULL, "mare_program_begin", out, &is_new));
+    if (is_new) mr_compile_begin(*out);
     return MARE_OK;
 }
 

@@ -19,12 +19,15 @@ static void caches(mare_device *device, int kept) {
     };
     CHECK_OK(mare_program_create(device, &desc, &first));
     CHECK_OK(mare_program_create(device, &desc, &second));
+    CHECK(second == first);
+    CHECK_NUMBER(mare_program_cached(first), 0);
+    mare_program_release(first);
+    mare_program_release(second);
+    CHECK_OK(mare_program_create(device, &desc, &second));
     defines[0].value = "2";
     CHECK_OK(mare_program_create(device, &desc, &other));
-    CHECK_NUMBER(mare_program_cached(first), 0);
     CHECK_NUMBER(mare_program_cached(second), kept);
     CHECK_NUMBER(mare_program_cached(other), 0);
-    mare_program_release(first);
     mare_program_release(second);
     mare_program_release(other);
     desc.math = MARE_MATH_FAST;

@@ -1,5 +1,6 @@
 /* compile.c - programs that threads compile: side by side or in turn, in what order, and what comes
- * of those that fail, that nobody wants any more, or that no thread can be had for.
+ * of those that fail, that nobody wants any more, that somebody holds already, or that no thread
+ * can be had for.
  *
  * On the null back end with a compiler in front that waits at a gate, so that nothing here depends
  * on how long anything takes.
@@ -25,7 +26,7 @@ static struct {
     bool is_open;
     int running, most, wanted;      /* wanted: that must be there before any goes on */
     int finished;
-    char order[MANY + 1];           /* the last letters of what was compiled, as it began */
+    char order[4096];               /* the last letters of what was compiled, as it began */
 } gate = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
 /* Without threads of the test before. */
@@ -276,15 +277,119 @@ static void loads_from_the_cache(void) {
     open_gate();
     mare_program *a = begin("a", "int kept;");
     CHECK(is_done(a, UINT64_MAX));
-    mare_program *b = begin("a", "int kept;");
     CHECK_NUMBER(mare_program_cached(a), 0);
-    CHECK_NUMBER(mare_program_cached(b), 1);
+    mare_program_release(a);
+    a = begin("a", "int kept;");
+    CHECK_NUMBER(mare_program_cached(a), 1);
     CHECK_NUMBER(gate.finished, 1);
     mare_program_release(a);
-    mare_program_release(b);
     setenv("MARE_CACHE", "off", 1);
     snprintf(command, sizeof command, "rm -r %s", folder);
     CHECK(system(command) == 0);
+}
+
+/* ---- a program that somebody holds ---- */
+
+static mare_program *create(const char *name, const char *source) {
+    mare_program *program = NULL;
+    CHECK_OK(mare_program_create(
+        device, &(mare_program_desc){ .source = source, .name = name }, &program));
+    return program;
+}
+
+static void gives_what_is_held(void) {
+    const uint64_t before = mare_live_objects();
+    reset(false, 0);
+    mare_program *a = begin("a", "int a;"), *same = begin("a", "int a;");
+    CHECK(a == same);
+    CHECK_NUMBER(mare_program_pending(), 1);
+    mare_program_release(a);
+    open_gate();
+    CHECK(is_done(same, UINT64_MAX));
+    CHECK(create("a", "int a;") == same);
+    mare_program *other = create("a", "int b;"), *third = create("b", "int a;");
+    CHECK(other != same && third != same);
+    CHECK_NUMBER(gate.finished, 3);
+    mare_program_release(same);
+    mare_program_release(same);
+    mare_program_release(other);
+    mare_program_release(third);
+    CHECK_NUMBER(mare_live_objects(), before);
+    mare_program_release(create("a", "int a;"));
+    CHECK_NUMBER(gate.finished, 4);
+}
+
+/* Variables are of one program. */
+static void gives_nobody_the_variables_of_another(void) {
+    static const char variable[] = "extern \"C\" __device__ float x;";
+    const mare_define space = { "SPACE", "__constant__" };
+    const mare_program_desc plain = { .source = "int a;", .language = MARE_LANGUAGE_CUDA },
+                            defined = { .source = "SPACE int a;", .defines = &space,
+                                        .define_count = 1 };
+    reset(false, 0);
+    open_gate();
+    const mare_program_desc list[] = { { .source = variable }, plain, defined };
+    for (int i = 0; i < 3; i++) {
+        mare_program *a = NULL, *b = NULL;
+        CHECK_OK(mare_program_create(device, &list[i], &a));
+        CHECK_OK(mare_program_create(device, &list[i], &b));
+        CHECK(a != b);
+        mare_program_release(a);
+        mare_program_release(b);
+    }
+}
+
+/* Who waits for one that fails is told; the next who asks lets it be compiled again. */
+static void forgets_what_failed(void) {
+    int32_t done = 0;
+    reset(false, 0);
+    mare_program *a = begin("a", "#error stop"), *same = begin("a", "#error stop");
+    CHECK(a == same);
+    open_gate();
+    CHECK_FAILS(mare_program_wait(same, UINT64_MAX, &done), MARE_ERROR_BUILD, "'a'", "stop");
+    mare_program *again = begin("a", "#error stop");
+    CHECK(again != a);
+    CHECK_FAILS(mare_program_wait(again, UINT64_MAX, &done), MARE_ERROR_BUILD, "'a'", "stop");
+    CHECK_NUMBER(gate.finished, 2);
+    mare_program_release(a);
+    mare_program_release(same);
+    mare_program_release(again);
+}
+
+/* One that nobody wanted any more, in the queue, is wanted again. */
+static void takes_up_what_was_dropped(void) {
+    reset(true, 0);
+    mare_program *a = begin("a", "int a;"), *b = begin("b", "int b;");
+    await_running(1);
+    mare_program_release(b);
+    CHECK(begin("b", "int b;") == b);
+    open_gate();
+    CHECK(is_done(b, UINT64_MAX));
+    CHECK_TEXT(gate.order, "ab");
+    mare_program_release(a);
+    mare_program_release(b);
+}
+
+static void *ask_often(void *unused) {
+    static const char *const texts[] = { "int a;", "int b;", "int c;" };
+    for (int i = 0; i < 300; i++) {
+        mare_program *program = i % 2 ? create("many", texts[i % 3]) : begin("many", texts[i % 3]);
+        if (i % 5) CHECK(is_done(program, UINT64_MAX));
+        mare_program_release(program);
+    }
+    return unused;
+}
+
+static void is_asked_for_by_many(void) {
+    const uint64_t before = mare_live_objects();
+    pthread_t threads[4];
+    reset(false, 0);
+    open_gate();
+    for (int i = 0; i < 4; i++) CHECK(pthread_create(&threads[i], NULL, ask_often, NULL) == 0);
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+    mare_program_settle();
+    CHECK_NUMBER(mare_program_pending(), 0);
+    CHECK_NUMBER(mare_live_objects(), before);
 }
 
 /* What the descriptor points to is read before the call returns. */
@@ -323,6 +428,11 @@ int main(void) {
     compiles_without_threads();
     compiles_many();
     loads_from_the_cache();
+    gives_what_is_held();
+    gives_nobody_the_variables_of_another();
+    forgets_what_failed();
+    takes_up_what_was_dropped();
+    is_asked_for_by_many();
     refuses_at_once();
     mare_device_release(device);
     mare_program_settle();

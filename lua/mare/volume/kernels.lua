@@ -177,11 +177,9 @@ end
 -- Which sweeps along z a launch does: see kernels/volume/volume.h.
 local sweeps = { first = 1, second = 2, both = 3 }
 
--- Returns the programs of a slab, which compile side by side. Slabs of one device share them.
+-- Returns the programs of a slab, which compile side by side.
 local function programs_of(desc, slab, values, cuts)
-    local device, wanted, made = slab.device, {}, desc.programs[slab.device]
-    if made then return made end
-    made = {}
+    local device, wanted, made = slab.device, {}, {}
     local function want(name, shape)
         wanted[name] = kernels.program(desc.scheme, device, name .. '.krn', desc.precision,
             desc.maths, shape)
@@ -195,7 +193,6 @@ local function programs_of(desc, slab, values, cuts)
         defines_of(desc.scheme, desc.precision, rate_shape))
     for _, one in pairs(wanted) do device:prepare(one) end
     for name, one in pairs(wanted) do made[name] = device:program(one) end
-    desc.programs[device] = made
     return made
 end
 
@@ -258,7 +255,7 @@ end
 -- and, if desc.steps is 2, of both }, measure = what writes the maxima of the former buffer as it
 -- is; edges = { low, high }, between = { the rest } of `first`, if desc.has_edges }. desc: {
 -- scheme, grid, boundaries = of sides.of, precision, maths, count = of slabs, maxima, clock, shapes
--- = by kernel, if not those of this module, programs = by device, which this fills }
+-- = by kernel, if not those of this module }
 function kernels.bind(desc, slab)
     local scheme, made = desc.scheme, {}
     local values = tables.merged(scheme.equation:values(scheme.numbers), kernels.block(desc, slab),

@@ -40,7 +40,6 @@ local function work_of(self, slab)
     return { scheme = self.scheme, grid = self.grid, boundaries = self.boundaries,
         precision = self.precision, maths = self.maths, count = #self.fields.list,
         steps = self.has_pairs and 2 or 1, has_edges = self.interior ~= nil, shapes = self.shapes,
-        programs = self.programs,
         maxima = self.maxima and self.maxima:on(slab), clock = slab.clock }
 end
 
@@ -186,7 +185,7 @@ function simulation.new(desc)
     local o = desc.options or {}
     local self = setmetatable({
         grid = desc.grid.slabs and desc.grid or grids.new(desc.grid), scheme = desc.scheme,
-        boundaries = sides.of(desc.boundaries, desc.scheme), shapes = desc.shapes, programs = {},
+        boundaries = sides.of(desc.boundaries, desc.scheme), shapes = desc.shapes,
         precision = options.value(o, 'precision'), maths = options.value(o, 'maths'),
         cfl = options.value(o, 'cfl'), dt = options.value(o, 'dt'), now = {}, version = 0,
         devices = devices.open(desc.devices or o.device),

@@ -2,7 +2,9 @@
 -- parts of a device at once (march_joined.krn), have the bits of those that sweep over one part
 -- with ghost cells.
 
+local cycles = require 'mare.run.cycles'
 local device = require 'bindings.device'
+local events = require 'mare.base.events'
 local fails = require 'tests.fails'
 local home = require 'bindings.home'
 local launch = require 'tests.ranks.launch'
@@ -77,6 +79,16 @@ describe('parts beside each other', function()
                 scheme = scheme_of(1), boundaries = 'periodic', initial = waves,
                 options = { exchange_every = 2 } }
         end, nil, '--exchange-every', '--dt')
+    end)
+
+    it('say so where they exchange no cells through the host', function()
+        local unmute, said = events.mute(), {}
+        local stop = events.listen { hear = function(event) said[#said + 1] = event end }
+        cycles.plan({ exchange_every = 2, dt = 1 }, {})
+        stop()
+        unmute()
+        assert.equal('warning', said[1].kind)
+        fails.says(said[1].message, '--exchange-every 2 has no effect')
     end)
 
     it('are told of in files', function()

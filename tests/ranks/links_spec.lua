@@ -21,6 +21,13 @@ local ring = [[
     local parts = {}
     for k = 1, size do parts[k] = { index = k } end
     devices.assign(parts, { d })
+    local ways = {}
+    for k, part in ipairs(parts) do
+        ways[k] = part.way
+        if rank == size - 1 then part.way = 'staged' end    -- as if it were on another machine
+    end
+    assert(links.are_by_host(parts) == (expected == 'staged'))
+    for k, part in ipairs(parts) do part.way = ways[k] end
     local function value(from, round, k) return 100 * from + 10 * round + k / 64 end
 
     local state = d:buffer { type = 'double', count = 30 }      -- 3 planes of 2 rows of 5

@@ -3,8 +3,8 @@
  * a limiter. */
 
 /* Half the slope of w. That of density and pressure is bounded by half of themselves, so that they
- * stay positive at both faces: of p (1 - gamma lambda u_x) - (1 + lambda |u|) h more than nothing is
- * left up to Courant numbers of 2 / (2 gamma + 1), with superbee 3 / (4 gamma + 1), by what these
+ * stay positive at both faces: something is left of p (1 - gamma lambda u_x) - (1 + lambda |u|) h
+ * up to Courant numbers of 2 / (2 gamma + 1), with superbee 3 / (4 gamma + 1), by what these
  * limiters make of u_x between neighbours that are no faster. */
 MR_FN primitive slope_of(primitive w, primitive a, primitive b) {
     primitive h;

@@ -65,8 +65,8 @@ local function way_to(device, from)
     return device == from and 'place' or reach(device, from) and 'copy' or 'relay'
 end
 
--- Whether cells go from device to device and from rank to rank through the host alone.
-function links.are_by_host(parts)
+-- Whether those of this rank do; another rank may be beside one whose memory it reaches.
+local function are_by_host_here(parts)
     local is_crossed = false
     for _, a in ipairs(parts) do
         if a.rank and a.way ~= 'staged' then return false end
@@ -80,6 +80,15 @@ function links.are_by_host(parts)
         end
     end
     return is_crossed
+end
+
+-- Whether cells of all ranks go from device to device and from rank to rank through the host alone.
+-- All ranks call it.
+function links.are_by_host(parts)
+    for _, one in ipairs(here.all(are_by_host_here(parts))) do
+        if not one then return false end
+    end
+    return true
 end
 
 -- Returns the name of the way from one part to another. is_joint: whether their

@@ -6,6 +6,7 @@
 local constants = require 'mare.base.constants'
 local division = require 'mare.run.division'
 local errors = require 'bindings.errors'
+local events = require 'mare.base.events'
 local here = require 'mare.ranks.here'
 local links = require 'mare.links'
 
@@ -47,6 +48,9 @@ function cycles.plan(sim, parts)
     if not sim.dt then
         refuse 'only with --dt: else each step needs the largest rate of all'
     elseif not links.are_by_host(parts) then
+        if here.rank == 0 then
+            events.warn('--exchange-every %d has no effect: no cells go through the host', every)
+        end
         return
     end
     check(sim, parts)

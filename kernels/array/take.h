@@ -1,5 +1,4 @@
-/* take.h - the largest of maxima, which are zeros then, and the tick of a clock with it, by a group
- * of GROUP work-items. */
+/* take.h - the largest of maxima, which are zeros then, by a group of GROUP work-items. */
 
 #include "array/tick.h"
 #include "array/reduce.h"
@@ -19,11 +18,4 @@ MR_FN real take_largest(MR_GLOBAL real *maxima, int count, MR_LOCAL_PTR real *pa
         maxima[k] = R(0.0);
     }
     return group_maximum(partial, mr_lid_x(), rate);
-}
-
-MR_FN void tick_from(const MR_GLOBAL double *before, MR_GLOBAL double *after, real rate) {
-    double clock[CLOCK_SLOTS];
-    read_clock(clock, before);
-    tick(clock, rate);
-    write_clock(clock, after);
 }

@@ -68,3 +68,10 @@ MR_FN void tick(double *clock, real rate) {
     advance(clock);
     choose_step(clock, rate == R(0.0) ? clock[CLOCK_RATE] : (double)rate);
 }
+
+MR_FN void tick_from(const MR_GLOBAL double *before, MR_GLOBAL double *after, real rate) {
+    double clock[CLOCK_SLOTS];
+    read_clock(clock, before);
+    tick(clock, rate);
+    write_clock(clock, after);
+}

@@ -23,21 +23,53 @@ local beyond = {
     [constants.KIND_REPEAT] = function(at, cell, n) return at(cell < 0 and 0 or n - 1) end,
 }
 
-local function fill(p, axis, low_kind, high_kind, staggered)
+-- The lines of a part along an axis, of n cells.
+local function lines_of(p, axis)
     local x = axis == 'x'
-    local along, across = x and 1 or p.stride, x and p.stride or 1
-    local n, lines = x and nx or ny, x and ny or nx + 4
-    local origin = x and p:element(1, 0, 0) or p:element(1, -2, 0)
+    return { n = x and nx or ny, lines = x and ny or nx + 4, along = x and 1 or p.stride,
+        across = x and p.stride or 1, origin = x and p:element(1, 0, 0) or p:element(1, -2, 0) }
+end
+
+local function axis_of(p, axis, staggered)
+    local l = lines_of(p, axis)
+    return { cells = l.n, lines = l.lines, origin = l.origin, along = l.along, across = l.across,
+        plane = p.plane, fields = 4, normals = axis == 'x' and 2 or 4,
+        staggered = staggered and 1 or 0 }
+end
+
+local function fill(p, axis, low_kind, high_kind, staggered)
+    local l = lines_of(p, axis)
     part.program(p.device, 'array/halo.krn', { MARE_REAL = p.precision }):kernel 'halo':bind {
-        state = p.now, low_cells = p.now, high_cells = p.now,
-        axis = { cells = n, lines = lines, origin = origin, along = along, across = across,
-            plane = p.plane, fields = 4, normals = x and 2 or 4, staggered = staggered and 1 or 0 },
-        low = { kind = low_kind, origin = origin + (n - 2) * along, along = along, across = across,
+        state = p.now, low_cells = p.now, high_cells = p.now, axis = axis_of(p, axis, staggered),
+        low = { kind = low_kind, origin = l.origin + (l.n - 2) * l.along, along = l.along,
+            across = l.across, plane = p.plane },
+        high = { kind = high_kind, origin = l.origin, along = l.along, across = l.across,
             plane = p.plane },
-        high = { kind = high_kind, origin = origin, along = along, across = across,
-            plane = p.plane },
-        global = { lines, 2 * 4 }, group = { 1, 1 },
+        global = { l.lines, 2 * 4 }, group = { 1, 1 },
     }:run()
+end
+
+-- The same for a periodic axis, by a parcel whose strips begin at an element of no even number.
+local function fill_by_parcel(p, axis, rate)
+    local l, lead = lines_of(p, axis), 3
+    local count = 2 * l.lines * 4
+    local program = part.program(p.device, 'array/parcel.krn', { MARE_REAL = p.precision })
+    local parcel = p.device:buffer { type = p.precision, count = lead + 2 * count }
+    local function strip(first, at)
+        return { lines = l.lines, origin = l.origin + first * l.along, along = l.along,
+            across = l.across, plane = p.plane, packed_origin = at, packed_along = 1,
+            packed_across = 2, packed_plane = 2 * l.lines }
+    end
+    local function ghosts(at)
+        return { kind = constants.KIND_COPY, origin = at, along = 1, across = 2,
+            plane = 2 * l.lines }
+    end
+    program:kernel 'pack':bind { parcel = parcel, fields = 4, first_cells = p.now,
+        first = strip(0, lead), second_cells = p.now, second = strip(l.n - 2, lead + count),
+        global = { l.lines, 2 * 4 }, group = { 1, 1 } }:run()
+    program:kernel 'unpack':bind { state = p.now, axis = axis_of(p, axis), low_cells = parcel,
+        low = ghosts(lead + count), high_cells = parcel, high = ghosts(lead), clock = p.clock,
+        rate = rate, global = { l.lines, 2 * 4 }, group = { 1, 1 } }:run()
 end
 
 -- The value of a cell of a line, ghost cells too. sign: as of `beyond`
@@ -86,6 +118,16 @@ for _, device in ipairs(part.devices()) do
                 check_all_cells(p:values(), low_kind, high_kind)
             end)
         end
+
+        it('comes by parcels, with which the clock ticks', function()
+            local p = new_part()
+            p.clock:upload { 0, 0, 1, 0.5, 0, 0, 0, 0, 0, 0 }
+            fill_by_parcel(p, 'x', 4)
+            fill_by_parcel(p, 'y', 5)
+            check_all_cells(p:values(), constants.KIND_COPY, constants.KIND_COPY)
+            local now = p.clock:totable()
+            assert.same({ 0.125, 0.1, 1 }, { now[1], now[2], now[5] })
+        end)
 
         it('mirrors what lies on faces about the face of the wall', function()
             local p = new_part()

@@ -103,7 +103,7 @@ describe('parts beside each other', function()
             local mare, device = require 'mare', require 'bindings.device'
             local links, zlib = require 'mare.links', require 'bindings.zlib'
             local a, b = device.open(), device.open()
-            local is_first
+            local is_first, is_carried
             local function state_of(px, py, passes, every)
                 local sim = mare.simulation { devices = { a, b },
                     options = { decompose = { px, py },
@@ -120,6 +120,7 @@ describe('parts beside each other', function()
                     words[k + 1] = zlib.crc32(0, sim:field(name):pointer(), 4 * 20 * 451)
                 end
                 is_first = every and is_first or sim.interior ~= nil
+                is_carried = is_carried or not is_first and sim.exchanges.x[1]:carrier() ~= nil
                 return table.concat(words, ' ')
             end
             local text = state_of(2, 2, 2)
@@ -132,7 +133,7 @@ describe('parts beside each other', function()
                 text = same == once and text or same .. ' is not ' .. once
             end
             print(text)
-            print(links.describe { a, b }, is_first)]]
+            print(links.describe { a, b }, is_first, is_carried)]]
         local function child(setting)
             local pipe = io.popen(("%s '%s' -e %s 2>&1"):format(setting, home.launcher,
                 launch.quote(program)))
@@ -141,9 +142,9 @@ describe('parts beside each other', function()
             return text:match '^([%d.e+-]+ %d+ %d+)\n([^\n]+)\n$'
         end
         local expected, way = child ''
-        assert.equal('read where it lies\tfalse', way)
+        assert.equal('read where it lies\tfalse\tfalse', way)
         local text, staged = child 'MARE_TRANSPORT=staged'
-        assert.equal(('through pinned memory\t%s'):format(a.info.kind ~= 'gpu'), staged)
+        assert.equal(('through pinned memory\t%s\ttrue'):format(a.info.kind ~= 'gpu'), staged)
         assert.equal(expected, text)
     end)
 end)

@@ -65,6 +65,7 @@ function clocks.new(fields, maxima, n, gradual)
         if self.meets then barrier:take(k, self.list[k]:barrier()) end
         for _, s in ipairs(fields.states) do
             if s:is_on(device) then s.clock = self.list[k].buffer end
+            if s.wide then s.wide.clock = s.clock end
         end
     end
     make_ready(self)
@@ -93,7 +94,8 @@ end
 -- devices have taken the step. following: the exchange of a step that is queued
 -- right behind, if any
 function Clocks:tick(following)
-    if self.rates then self.rates:learn(self.list, following)
+    if self.rates then
+        if self.rates:learn(self.list, following) then return end
     elseif not self.meets then self.maxima:exchange() end
     together(self.ticks)
 end

@@ -10,9 +10,11 @@ local constants = require 'mare.base.constants'
 local errors = require 'bindings.errors'
 local grid = require 'mare.array.grid'
 local here = require 'mare.ranks.here'
+local parcels = require 'mare.links.parcels'
 local record = require 'mare.translate.record'
 local ways = require 'mare.links'
 local source = require 'mare.base.source'
+local strips = require 'mare.links.strips'
 
 local exchange = {}
 
@@ -86,41 +88,6 @@ function exchange.boundaries(given, scheme)
     return result
 end
 
--- The cells of a part that its ghosts along an axis copy: `cells` along the axis, `lines` across
--- it.
-local function extent(axis, layout)
-    if axis.name == 'x' then
-        return { cells = layout.nx, lines = layout.ny, along = 1, across = layout.stride,
-            origin = layout:offset(0, 0, 0) }
-    end
-    return { cells = layout.ny, lines = layout.nx + 2 * layout.halo, along = layout.stride,
-        across = 1, origin = layout:offset(0, -layout.halo, 0) }
-end
-
--- The strip of `from` that borders on the side opposite to `low`: where it lies in from's own
--- memory.
-local function strip_in_place(self, axis, from, low)
-    local e = extent(axis, from.layout)
-    local first = low and e.cells - from.layout.halo or 0
-    return { buffer = from[self.which], origin = e.origin + first * e.along,
-        along = e.along, across = e.across, plane = from.layout.plane }
-end
-
--- The same as a box that is brought elsewhere, and how it lies there, packed.
-local function strip_to_move(self, axis, from, low)
-    local place, lines = strip_in_place(self, axis, from, low), extent(axis, from.layout).lines
-    local halo, fields, size = from.layout.halo, from.layout.fields, from.element
-    local width, height = halo, lines
-    if axis.name == 'y' then width, height = lines, halo end
-    local packed = { x = { along = 1, across = halo }, y = { along = lines, across = 1 } }
-    return { buffer = place.buffer, type = from.precision, count = halo * lines * fields, region = {
-        width = width * size, height = height, depth = fields,
-        src_offset = place.origin * size, src_pitch = from.layout.stride * size,
-        src_slice = from.layout.plane * size,
-    } }, { origin = 0, along = packed[axis.name].along, across = packed[axis.name].across,
-        plane = halo * lines }
-end
-
 -- Messages to a side of a part have a number of their own.
 local function tag_of(part, side)
     for k, name in ipairs(grid.sides) do
@@ -132,16 +99,17 @@ local function label_of(to, from)
     return ('ghosts of part %d from %d'):format(to.part.index, from.part.index)
 end
 
--- The link that brings the strip of another part to a side of this one; it is added to `links`.
-local function link_to(self, axis, to, side, from, links)
-    local strip, packed = strip_to_move(self, axis, from, side == axis.low)
-    local label = label_of(to, from)
-    local way = ways.between(from, to, self.barrier)
-    local link = not from:is_elsewhere() and ways.bring(way, strip, to.device, label, links)
+-- Adds the link or the room in a parcel by which the strip of another part comes to a side of this
+-- one. Returns where it will lie.
+local function bring(self, axis, to, side, from, moves)
+    local strip, packed = strips.to_move(axis.name, from, self.which, side == axis.low)
+    local label, way = label_of(to, from), ways.between(from, to, self.barrier)
+    if way == 'relay' then return moves.parcels:add(from.device, to.device, strip, packed) end
+    local link = not from:is_elsewhere() and ways.copy(strip, to.device, label)
         or ways.receive(way, { device = to.device, type = strip.type, count = strip.count },
             from.rank, tag_of(to.part, side), label)
-    links[#links + 1] = link
-    packed.buffer, packed.origin = link.buffer, link.first or 0
+    moves.links[#moves.links + 1] = link
+    packed.buffer = link.buffer
     return packed
 end
 
@@ -158,7 +126,7 @@ local function add_sends(self, axis, from, links)
         local way = to and to:is_elsewhere() and ways.between(from, to, self.barrier)
         if way and way ~= 'place' then
             local there = side == axis.low and axis.high or axis.low
-            local strip = strip_to_move(self, axis, from, there == axis.low)
+            local strip = strips.to_move(axis.name, from, self.which, there == axis.low)
             links[#links + 1] = ways.send(way, strip, to.rank,
                 tag_of(to.part, there), label_of(to, from))
         end
@@ -167,8 +135,7 @@ end
 
 -- Kind and source of one side's ghost cells. Where nothing is copied the source is a place holder.
 -- Notes in self.joint the axis along which cells of other devices are read.
-local function side_of(self, axis, to, side, links)
-    local joint = self.joint
+local function side_of(self, axis, to, side, moves)
     local from = neighbour(self, to, side)
     if not from then
         local known = kinds[self.boundaries[side]]
@@ -176,9 +143,10 @@ local function side_of(self, axis, to, side, links)
             origin = 0, along = 0, across = 0, plane = 0 }
     end
     local way = ways.between(from, to, self.barrier)
-    if way == 'place' and not from:is_on(to.device) then joint[axis.name] = true end
-    local strip = way == 'place' and strip_in_place(self, axis, from, side == axis.low)
-        or link_to(self, axis, to, side, from, links)
+    if way == 'place' and not from:is_on(to.device) then self.joint[axis.name] = true end
+    local strip = way == 'place'
+        and strips.in_place(axis.name, from, self.which, side == axis.low)
+        or bring(self, axis, to, side, from, moves)
     strip.kind = copy
     return strip
 end
@@ -190,28 +158,28 @@ local function mask_of(planes)
     return mask
 end
 
--- One end of all lines, as the kernel takes it.
-local function line_end(side)
-    return { kind = side.kind, origin = side.origin, along = side.along, across = side.across,
-        plane = side.plane }
-end
-
--- The launch that fills both ends of a part along an axis, and whether a step can do without it.
-local function launch_of(self, axis, to, links, kernel)
-    local e, layout = extent(axis, to.layout), to.layout
-    local low = side_of(self, axis, to, axis.low, links)
-    local high = side_of(self, axis, to, axis.high, links)
+-- What the launch takes that fills both ends of a part along an axis, but for memory of parcels,
+-- which is there later, and whether a step can do without it.
+local function arguments_of(self, axis, to, moves)
+    local e, layout = strips.extent(axis.name, to.layout), to.layout
+    local low = side_of(self, axis, to, axis.low, moves)
+    local high = side_of(self, axis, to, axis.high, moves)
     local is_idle = to.around and to.around[axis.name]
         or self.has_shut_walls and low.kind == mirror and high.kind == mirror
-    local launch = kernel:bind {
-        state = to[self.which], low_cells = low.buffer, high_cells = high.buffer,
+    return {
+        low = low, high = high, state = to[self.which],
         axis = { origin = e.origin, along = e.along, across = e.across, plane = layout.plane,
             cells = e.cells, lines = e.lines, fields = layout.fields,
             normals = mask_of(self.normal[axis.name]), staggered = self.staggered },
-        low = line_end(low), high = line_end(high),
         global = { e.lines, 2 * layout.fields },
-    }
-    return launch, is_idle
+    }, is_idle
+end
+
+local function complete(values)
+    local low, high = values.low, values.high
+    values.low_cells, values.low = low.buffer or low.parcel.buffer, strips.line_end(low)
+    values.high_cells, values.high = high.buffer or high.parcel.buffer, strips.line_end(high)
+    return values
 end
 
 local function add_all(list, more)
@@ -226,6 +194,30 @@ end
 -- Begins to compile what exchanges want.
 function exchange.prepare(fields)
     for _, device in ipairs(fields.devices) do device:prepare(program_of(fields)) end
+end
+
+-- Makes all that fills the ghost cells along an axis.
+local function new_axis(self, axis, fields, program, gradual)
+    local moves = { links = {}, parcels = parcels.new(fields, gradual) }
+    local made = { links = moves.links, launches = {}, needed = {}, on = {}, ticking = {} }
+    local values, is_idle = {}, {}
+    for n, s in ipairs(self.states) do
+        values[n], is_idle[n] = arguments_of(self, axis, s, moves)
+        add_sends(self, axis, s, moves.links)
+    end
+    made.parcels = moves.parcels:make()
+    for n, s in ipairs(self.states) do
+        local launch = fields:kernel(s.device, program, 'halo'):bind(complete(values[n]))
+        made.launches[n] = launch
+        if not is_idle[n] then
+            local k = #made.needed + 1
+            made.needed[k], made.on[k] = launch, s.device
+            made.ticking[k] = made.parcels and made.parcels:unpack(s, values[n]) or launch
+        end
+    end
+    made.is_staged = here.size > 1 and #made.links > 0 or made.parcels ~= nil
+    made.is_joint = self.joint[axis.name]
+    return made
 end
 
 -- fields: those whose halos are filled; boundaries: of exchange.boundaries;
@@ -250,19 +242,7 @@ function exchange.new(fields, boundaries, scheme, which, fraction)
     for k, device in ipairs(fields.devices) do self.moved[k] = device:event() end
     local program = program_of(fields)
     for k, axis in ipairs(axes) do
-        local links, launches, needed, on = {}, {}, {}, {}
-        for n, s in ipairs(states) do
-            local launch, is_idle = launch_of(self, axis, s, links,
-                fields:kernel(s.device, program, 'halo'))
-            launches[n] = launch
-            if not is_idle then needed[#needed + 1], on[#on + 1] = launch, s.device end
-            add_sends(self, axis, s, links)
-        end
-        self.axes[k] = { links = links, launches = launches, needed = needed, on = on,
-            is_staged = here.size > 1 and #links > 0, is_joint = self.joint[axis.name] }
-        for _, link in ipairs(links) do
-            self.axes[k].is_staged = self.axes[k].is_staged or link.is_relayed
-        end
+        self.axes[k] = new_axis(self, axis, fields, program, scheme.gradual)
     end
     self.is_joint = self.joint.x or self.joint.y
     self.open, self.shown = {}, {}
@@ -279,6 +259,7 @@ end
 
 local function pack(axis, streams)
     for k = 1, #axis.links do axis.links[k]:pack(streams) end
+    if axis.parcels then axis.parcels:pack(streams) end
 end
 
 local function start(axis)
@@ -287,6 +268,7 @@ end
 
 -- What is sent has arrived behind it, too: while a rank waits for its device MPI brings nothing on.
 local function finish(axis, streams)
+    if axis.parcels then axis.parcels:bring(streams) end
     for k = 1, #axis.links do axis.links[k]:finish(streams) end
     for k = 1, #axis.links do
         local link = axis.links[k]
@@ -341,12 +323,25 @@ function Exchange:begin()
     self.begun = 3
 end
 
+-- Returns the parcels that bring the rates of all devices to the host between begin() and run(), or
+-- nil. Then run() ticks the clocks with what tick() was told last.
+function Exchange:carrier()
+    if self.is_early then return nil end
+    local first = self.axes[1].is_staged and self.axes[1] or self.axes[2]
+    return first.parcels and first.parcels:ticks() and first.parcels or nil
+end
+
+function Exchange:tick(rate)
+    self:carrier():tell(rate)
+    self.is_told = true
+end
+
 function Exchange:start()
     if self.begun < 3 then start(self.axes[self.begun]) end
 end
 
 -- Lets run() begin anew.
-function Exchange:forget() self.begun, self.is_early = nil, nil end
+function Exchange:forget() self.begun, self.is_early, self.is_told = nil, nil, nil end
 
 -- Queues everything; only what moves between devices or ranks waits. is_shown: for output, not for
 -- a step, which may do without some ghost cells: behind walls that are shut, and where a part goes
@@ -356,13 +351,15 @@ function Exchange:forget() self.begun, self.is_early = nil, nil end
 -- and behind the last where what was read may be overwritten before the next tick.
 function Exchange:run(is_shown, is_next)
     local is_ordered, barrier, begun = is_next, self.barrier, self.begun
-    local first = self.is_early and 3 or begun or 1
+    local first, is_told = self.is_early and 3 or begun or 1, self.is_told
     self:forget()
     for a = first, 2 do
         local axis = self.axes[a]
         local launches = is_shown and axis.launches or axis.needed
-        if a == begun then finish(axis)
-        elseif #axis.links > 0 then move(self, axis) end
+        if a == begun then
+            finish(axis)
+            launches = is_told and axis.ticking or launches
+        elseif axis.is_staged or #axis.links > 0 then move(self, axis) end
         if axis.is_joint and #launches > 0 and not is_ordered then
             barrier:run()
             is_ordered = true
@@ -381,6 +378,7 @@ function Exchange:release()
     for _, axis in ipairs(self.axes) do
         for _, launch in ipairs(axis.launches) do launch:release() end
         for _, link in ipairs(axis.links) do link:release() end
+        if axis.parcels then axis.parcels:release() end
     end
     for _, list in ipairs { self.open, self.shown, self.moved } do
         for _, object in ipairs(list) do object:release() end

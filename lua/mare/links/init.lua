@@ -8,15 +8,15 @@
 --                         it
 --
 -- and array/exchange.lua calls these in turn for all links of an axis. Those through the host queue
--- on `streams`, by device, where they are given, else on the devices' own. Between
--- ranks each of the two has one half of a link: send or receive.
+-- on `streams`, by device, where they are given, else on the devices' own. Between ranks each of
+-- the two has one half of a link: send or receive. Strips that go by `relay` are no links of their
+-- own: they are together in parcels (parcels.lua).
 
 local barrier = require 'mare.links.barrier'
 local copied = require 'mare.links.copied'
 local here = require 'mare.ranks.here'
 local probe = require 'mare.links.probe'
 local reach = require 'mare.links.reach'
-local relayed = require 'mare.links.relayed'
 local shared = require 'mare.links.shared'
 local staged = require 'mare.links.staged'
 
@@ -133,12 +133,9 @@ function links.pairs(...)
     return list
 end
 
--- Brings a strip to another device of this process by `copy` or `relay`. strip: {
--- buffer, region = a box in it, type, count = of elements }; list: links that move with
--- it. It is in the link's `buffer` from element `first` on, nil: from 0
-function links.bring(way, strip, device, label, list)
-    return (way == 'copy' and copied or relayed).new(strip, device, label, list)
-end
+-- Copies a strip to another device of this process. strip: { buffer, region = a box in it, type,
+-- count = of elements }
+function links.copy(strip, device, label) return copied.new(strip, device, label) end
 
 -- Sends a strip, or without a region a buffer as it is, to a rank.
 function links.send(way, strip, rank, tag, label)

@@ -29,31 +29,44 @@ local function bring_along(self, following)
     if following then following:start() end
 end
 
-local function largest_of_devices(self)
+-- Queues what finds the rate of the k-th device, and brings it to the host unless parcels do.
+local function find(self, k, clock, parcels)
+    local parcel = parcels and parcels:from(self.devices[k])
+    clock.rate:set('found', parcel and parcel.packed or self[k].buffer)
+    if parcel then return clock.rate:run() end
+    self[k]:clear()
+    clock.rate:run()
+    self[k]:follow()
+end
+
+local function largest_of_devices(self, parcels)
     local largest = 0
     for k = 1, #self do
-        local rate = self[k]:await()
+        local rate = parcels and parcels:rate(self.devices[k]) or self[k]:await()
         if rate ~= rate or rate > largest then largest = rate end
     end
     return largest
 end
 
--- Learns the rates and tells the ticks the largest. clocks: those of the devices; following: an
+-- Learns the rates and tells the ticks the largest: those of the clocks or, where the exchange that
+-- follows ticks them, that. Returns whether it does. clocks: those of the devices; following: an
 -- exchange, or nil
 function Rates:learn(clocks, following)
-    for k = 1, #self do
-        self[k]:clear()
-        clocks[k].rate:run()
-        self[k]:follow()
-    end
+    local parcels = following and following:carrier() or nil
+    for k = 1, #self do find(self, k, clocks[k], parcels) end
     bring_along(self, following)
-    local largest = here.largest(largest_of_devices(self))
-    for k = 1, #self do clocks[k].tick:set('rate', largest) end
+    local largest = here.largest(largest_of_devices(self, parcels))
+    if parcels then following:tick(largest)
+    else
+        for k = 1, #self do clocks[k].tick:set('rate', largest) end
+    end
+    return parcels ~= nil
 end
 
 -- Takes the rates away, and tells the ticks none.
 function Rates:forget(clocks)
     for k = 1, #self do
+        clocks[k].rate:set('found', self[k].buffer)
         clocks[k].rate:run()
         clocks[k].tick:set('rate', 0)
     end

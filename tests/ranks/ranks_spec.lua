@@ -121,8 +121,8 @@ launch.each(function(launcher)
         end)
 
         it('ends all when one leaves early by os.exit with a failure', function()
-            local text, status = run(launcher, 2, "if require 'mare'.ranks.rank == 1 then "
-                .. 'os.exit(7) end')
+            local text, status = run(launcher, 2, "local ranks = require 'mare'.ranks "
+                .. 'if ranks.rank == 1 then os.exit(3) end ranks.barrier()')
             launch.failed(launcher, status, text)
         end)
 

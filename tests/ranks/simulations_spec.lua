@@ -161,14 +161,22 @@ launch.each(function(launcher)
         end)
 
         it('refuses ranks with other options', function()
-            local text, status = run(launcher, 2, [[
+            local set_up = [[
                 local mare = require 'mare'
-                mare.simulation { grid = mare.grid { nx = 16, ny = 16, x = { 0, 1 },
-                    y = { 0, 1 } }, scheme = mare.euler {}, boundaries = 'periodic',
-                    initial = function() return 1, 0, 0, 1 end,
-                    options = { device = (...), cfl = 0.4 + 0.1 * mare.ranks.rank } }]], name)
-            launch.failed(launcher, status, text)
-            fails.says(text, 'rank 1', 'rank 0', 'same options')
+                local rank, call = mare.ranks.rank, select(2, ...)
+                mare.options.source = { device = (...), out = rank == 1 and 'x' or nil }
+                local o = call == 'run' and mare.options { mare.options.simulation }
+                mare[call] { options = o or { device = (...), cfl = 0.4 + 0.1 * rank },
+                    grid = mare.grid { nx = 16, ny = 16, x = { 0, 1 }, y = { 0, 1 } },
+                    scheme = mare.euler {}, boundaries = 'periodic',
+                    initial = function() return 1, 0, 0, 1 end }]]
+            local wrong = { { 'run', "option --out: 'x', there none" },
+                { 'simulation', "cfl: '0.5', there '0.4'" } }
+            for _, case in ipairs(sample(wrong, 1)) do
+                local text, status = run(launcher, 2, set_up, name .. ' ' .. case[1])
+                launch.failed(launcher, status, text)
+                fails.says(text, 'rank 1', 'rank 0', 'same options', case[2])
+            end
         end)
     end)
 end)

@@ -146,6 +146,7 @@ local function status_of(report)
         return 130
     elseif status == 'unfinished' then
         tell_end(report.failure.message, true)
+        if ranks then require('mare.ranks.process').agreed = 3 end
         return 3
     elseif status == 'usage' then
         tell(report.failure.message .. '\nTry --help.')

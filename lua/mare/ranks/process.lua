@@ -16,12 +16,12 @@ local moment = 1                -- seconds in which rank 0 says what has failed 
 local launcher_pause = 3        -- seconds after its signal in which a launcher kills
 local last_pause = 10           -- seconds in which a launcher has to end all
 
-local interrupted, unfinished = 130, 3
+local interrupted = 130
 
 -- Whether a program ends with this status in good order: it is done, or all
 -- ranks have agreed to stop.
 function process.is_orderly(status)
-    return status == 0 or status == unfinished or status == process.agreed
+    return status == 0 or status == process.agreed
         or status == interrupted and process.has_agreed
 end
 

@@ -9,6 +9,7 @@
 -- It opens the files, makes the simulation or restores it from a checkpoint, steps it (loop.lua)
 -- and closes the files. The journal records failures, which leave the files as outputs.lua says.
 
+local alike = require 'mare.run.alike'
 local bandwidth = require 'mare.measure.bandwidth'
 local camera = require 'mare.run.camera'
 local compiler = require 'bindings.compiler'
@@ -185,6 +186,7 @@ end
 -- steps it by hand.
 function run.prepare(desc)
     check(desc)
+    alike.options(desc.options)
     return new_simulation(desc, find(desc))
 end
 
@@ -199,6 +201,7 @@ end
 function run.new(desc, sim)
     here.hush()
     check(desc)
+    alike.options(desc.options)
     local o, started = desc.options, system.now()
     if o.rank_timeout then here.allow_silence(o.rank_timeout) end
     local devices, found = sim and sim.devices, nil

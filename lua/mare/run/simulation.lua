@@ -10,6 +10,7 @@
 -- on the device, so the bits of a run depend neither on how its steps were queued nor on how the
 -- grid was split.
 
+local alike = require 'mare.run.alike'
 local clocks = require 'mare.array.clocks'
 local core = require 'bindings.device'
 local cycles = require 'mare.run.cycles'
@@ -288,21 +289,20 @@ local function set_edges(self, parts)
     for k, part in ipairs(can and parts or {}) do part.edge_rows = found[k] end
 end
 
--- Refuses ranks that do not make the same simulation: they would wait for each other for ever.
+-- Refuses ranks that do not make the same simulation.
 local function check_alike(self, desc)
     local g = self.grid
-    local own = literal.encode { core.full_version, { g.nx, g.ny, g.x, g.y }, self.precision,
-        self.maths, self.cfl, self.dt or 'none', self.exchange_every, self.first, self.decompose,
-        self.weights or 'equal', exchange.describe(self.boundaries, self.domain),
-        self.scheme.fields, self.scheme:parameters(),
-        desc.restart and { desc.restart.t, desc.restart.steps } or 'new',
-        desc.particles and desc.particles.places or 'none' }
-    for rank, other in ipairs(here.all(own)) do
-        if other ~= own then
-            errors.argument('simulation: rank %d makes another one than rank %d, or has another '
-                .. 'build of Mare: all ranks need the same options', rank - 1, here.rank)
-        end
-    end
+    local traits = { { 'build', core.full_version }, { 'grid', { g.nx, g.ny, g.x, g.y } },
+        { 'precision', self.precision }, { 'maths', self.maths }, { 'cfl', self.cfl },
+        { 'dt', self.dt or 'none' }, { 'exchange_every', self.exchange_every },
+        { 'first', self.first }, { 'decompose', self.decompose },
+        { 'weights', self.weights or 'equal' },
+        { 'boundaries', exchange.describe(self.boundaries, self.domain) },
+        { 'fields', self.scheme.fields }, { 'scheme', self.scheme:parameters() },
+        { 'restart', desc.restart and { desc.restart.t, desc.restart.steps } or 'new' },
+        { 'particles', desc.particles and desc.particles.places or 'none' } }
+    for _, trait in ipairs(traits) do trait[2] = literal.encode(trait[2]) end
+    alike.check(traits)
 end
 
 local allowed = {

@@ -5,6 +5,7 @@ local fails = require 'tests.fails'
 local home = require 'bindings.home'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
+local slabs = require 'mare.volume.slabs'
 local trial = require 'tests.scenarios.trial'
 
 require 'tests.share'()
@@ -236,14 +237,21 @@ describe('a volume', function()
         refuse({ boundaries = { west = 'fixed' } }, 'boundary west = fixed')
         refuse({ boundaries = 'open' }, 'boundary west = open')
         refuse({ boundaries = function(q) return q.p end }, 'boundary west: state: 4 values')
-        for _, slabs in ipairs { 3, 0, 1.5 } do
-            refuse({ slabs = slabs }, ('slabs = %g: must be a whole number from 1 to 2'):format(
-                slabs))
+        for _, count in ipairs { 3, 0, 1.5 } do
+            refuse({ slabs = count }, ('slabs = %g: must be a whole number from 1 to 2'):format(
+                count))
         end
         local large = { nx = 2 ^ 20, ny = 2 ^ 20, nz = 4, x = { 0, 1 }, y = { 0, 1 }, z = { 0, 1 } }
         refuse({ grid = large }, 'fewer cells')
         large.nz = 8
         refuse({ grid = large }, 'more slabs are wanted, at most 2')
+        local high = require('mare.volume.grid').new { nx = 8, ny = 65534, nz = 8, x = { 0, 1 },
+            y = { 0, 1 }, z = { 0, 1 } }
+        fails(function()
+            slabs.new { grid = high, names = { 'a' }, precision = 'float', count = 1,
+                devices = { { name = 'cuda:0', info = { name = 'cuda:0', max_buffer = 0 } } },
+                ghosts = { x = 0, y = 2 } }
+        end, nil, '65534 cells along y and ghost cells, cuda:0 takes up to 65535 rows')
         refuse({ initial = function() return 1, 'x' end }, 'gives string as value 2')
         refuse({ initial = function(x) return x < 0.9 and 1 or 0 / 0, 0, 0, 0 end },
             'p nan in cell (7, 0, 0) at x = 0.9375')

@@ -35,6 +35,17 @@ function Slab:offset(field, k) return self:start(field, k) + self.origin end
 
 local buffers = { 'state', 'scratch' }
 
+-- Groups along y of a launch on CUDA, of which the sweep along z has one a row.
+local most_rows = 65535
+
+local function check_rows(self, device)
+    local rows = self.grid.ny + 2 * self.ghosts.y
+    if device.info.name:find '^cuda' and rows > most_rows then
+        errors.usage('volume: %d cells along y%s, %s takes up to %d rows; x and z may be longer',
+            self.grid.ny, rows > self.grid.ny and ' and ghost cells' or '', device.name, most_rows)
+    end
+end
+
 -- Says what to do about a slab whose buffer would be too large.
 local function refuse_size(self, own, device, bytes)
     local grid, most = self.grid, self.grid:most_slabs()
@@ -54,6 +65,7 @@ local function new_slab(self, own, device)
         before = before, origin = ghosts.y * stride + before }, Slab)
     local count = (own.nz + 2 * beyond_slab) * slab.fields * slab.plane + beyond
     local bytes = count * self.element
+    check_rows(self, device)
     if bytes > device.info.max_buffer then refuse_size(self, own, device, bytes) end
     for _, name in ipairs(buffers) do
         slab[name] = device:buffer { type = self.precision, count = count,

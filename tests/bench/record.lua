@@ -49,12 +49,19 @@ local function answer(command)
     return line
 end
 
+-- Returns the command that tells the clocks of a device, which the vendor counts in another order,
+-- or nil.
+function record.clock_query(info)
+    if not info.vendor:find 'NVIDIA' or info.uuid == '' then return nil end
+    return ('nvidia-smi -i GPU-%s --query-gpu=clocks.sm,clocks.mem,power.draw '
+        .. '--format=csv,noheader'):format(info.uuid)
+end
+
 -- Returns "1980 MHz, 3201 MHz, 650.00 W", or nil. Right after a measurement
 -- these are the clocks during it, because they fall slowly.
 local function clocks(info)
-    if not info.vendor:find 'NVIDIA' then return nil end
-    return answer('nvidia-smi -i 0 --query-gpu=clocks.sm,clocks.mem,power.draw '
-        .. '--format=csv,noheader')
+    local command = record.clock_query(info)
+    return command and answer(command)
 end
 
 -- Returns the records of a file that have the wanted values, in its order.

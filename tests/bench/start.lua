@@ -78,7 +78,7 @@ local function bench_compile()
         serial = serial + 1
         return peer.peer_compile(text_of(serial))
     end, rounds)
-    peers.report(device, 'compile and keep', 'none', own, other, added, wrong)
+    peers.report(device, 'compile and keep', 'none', own, other, added, wrong, { rounds = rounds })
 end
 
 local function bench_load()
@@ -120,8 +120,8 @@ local function bench_start()
             cold[k] = start 'MARE_CACHE=off POCL_KERNEL_CACHE=0 CUDA_CACHE_DISABLE=1'
         end
     end
-    local values = { benchmark = 'start', kernels = kernels, warm_ms = record.median(warm),
-        cold_ms = record.median(cold), limit_ms_per_kernel = 5 }
+    local values = { benchmark = 'start', kernels = kernels, rounds = rounds,
+        warm_ms = record.median(warm), cold_ms = record.median(cold), limit_ms_per_kernel = 5 }
     values.warm_ms_per_kernel = values.warm_ms / kernels
     record.write(device, values, ('%-10s %-22s %10.4g ms for %d kernels, %.3g ms a kernel '
         .. '(limit: 5), without a cache %.4g ms'):format(device.name, 'warm start', values.warm_ms,

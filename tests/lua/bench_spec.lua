@@ -64,6 +64,12 @@ describe('mare bench', function()
         fails(function() record.read('no_file', {}) end, nil, 'records: no_file', 'No such file')
     end)
 
+    it('records the clocks of the GPU that it measured', function()
+        local info = { vendor = 'NVIDIA Corporation', uuid = 'ab-1' }
+        assert.truthy(record.clock_query(info):find('nvidia-smi -i GPU-ab-1 ', 1, true))
+        assert.is_nil(record.clock_query { vendor = 'AMD', uuid = 'ab-1' })
+    end)
+
     it('refuses a device that computes nothing', function()
         for words, what in pairs { ['table1 null:0 16'] = 'table1',
             ['device null:0'] = 'the benchmark',

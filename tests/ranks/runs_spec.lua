@@ -204,13 +204,22 @@ describe('over ranks', function()
     launch.each(function(found) launcher = found end)
     if not launcher then return end
 
-    it('a scenario draws and prints once', function()
-        local alone = good(nil, 1, 'sod --nx 40 --t-end 0.02 --image @alone.png')
-        local text = good(launcher, 2, 'sod --nx 40 --t-end 0.02 --image @sod.png')
-        assert.equal(1, select(2, text:gsub('L1 error', '')), text)
-        assert.equal(alone:match 'L1 error[^\n]*', text:match 'L1 error[^\n]*')
-        same_files('@sod.png', '@alone.png')
-    end)
+    -- One on a line, and one in three dimensions, of the equation of volume_spec.lua.
+    for _, one in ipairs(sample({ 'sod --nx 40 --t-end 0.02 ', 'sound --nx 12 --ny 12 --nz 12 '
+        .. '--t-end 0.1 --every 0.05 --precision double --gauges 0.3,0,-0.2 ' }, 1)) do
+        it('a scenario writes, draws and prints once: ' .. one:match '%w+', function()
+            one = one .. '--image @a.png --out @a.nc --series @as.nc '
+            local alone = good(nil, 1, one)
+            local text = good(launcher, 2, one:gsub('@a', '@v') .. '--checkpoint @v.ck')
+            assert.equal(1, select(2, text:gsub(' error ', '')), text)
+            assert.equal(alone:match 'error[^\n]*', text:match 'error[^\n]*')
+            assert.same(what_is_in '@a.nc', what_is_in '@v.nc')
+            assert.same(what_is_in '@as.nc', what_is_in '@vs.nc')
+            same_files('@a.png', '@v.png')
+            assert.equal(2, #checkpoint.newest(in_folder '@v.ck').header.shares)
+            os.execute('rm ' .. in_folder '@v*')
+        end)
+    end
 
     it('drifters go from rank to rank, and on from a checkpoint', function()
         write('sea.lua', sea)

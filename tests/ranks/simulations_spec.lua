@@ -89,6 +89,38 @@ local moved = [[
     list:take()
     for k, v in ipairs(list:list()) do assert(v == (k % 2 * 2 - 1) * math.ceil(k / 2), 'list') end
 
+    -- Slices of volumes.
+    local slabs = require 'mare.volume.slabs'
+    local nz, desc = 4 * here.size + 3, { names = { 'a', 'b' }, precision = 'double',
+        count = here.size + (here.size < 3 and 0 or -1), devices = { null }, is_around = true,
+        ghosts = { x = 0, y = 0, z = 0 } }
+    desc.grid = mare.volume.grid { nx = 5, ny = 4, nz = nz, x = { 0, 1 }, y = { 0, 1 },
+        z = { 0, 1 } }
+    assert(here.size < 3 or not pcall(slabs.new, desc), 'a rank without a slab')
+    desc.count = here.size
+    local v = slabs.new(desc)
+    local function cell(i, j, k, plane) return i + 10 * j + 100 * (k % nz) + plane / 4 end
+    for _, slab in ipairs(v.list) do
+        v:fill(slab, function(i, j, k) return cell(i, j, k, 0), cell(i, j, k, 1) end)
+    end
+    v:exchange(1)
+    for _, slab in ipairs(here.size > 1 and v.list or {}) do
+        for _, k in ipairs { -4, -1, slab.nz, slab.nz + 3 } do
+            local found = slab.state:totable { offset = slab:offset(1, k) + slab.stride, count = 5 }
+            assert(found[5] == cell(4, 1, slab.k0 + k, 1), 'slices')
+        end
+    end
+    local all, first = memory.array('double', v:saved_count()), { v:read(1, { i = 1, j = 1, k = 2,
+        nx = 3, ny = 2, nz = nz - 3 }, true) }
+    assert((first[1] ~= nil) == (here.rank == 0))
+    assert(here.rank > 0 or first[1][2 + 3 * (1 + 2 * (nz - 4))] == cell(3, 2, nz - 2, 1), 'read')
+    v:save(all)
+    for k = 0, v:saved_count() - 1 do
+        local plane, at = math.floor(k / (20 * nz)), k % (20 * nz)
+        assert(all[k] == cell(at % 5, math.floor(at / 5) % 4, math.floor(at / 20), plane), 'save')
+    end
+    v:release()
+
     -- A rank that took sums may wait for its device, which waits for others, before any MPI.
     local wide = mare.grid { nx = 19, ny = 64, x = { 0, 1 }, y = { 0, 1 }, halo = 1 }
     local columns = wide:split(here.size, 1)

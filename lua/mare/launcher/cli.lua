@@ -202,7 +202,7 @@ end
 -- that shares a simulation rank 0 speaks.
 local function share_among_ranks(name)
     if not ranks or ranks.size == 1 then return end
-    if require('mare.live.scenario').simulates(name) then
+    if require('mare.live.scenario').is_shared(name) then
         require('mare.ranks.here').hush()
         return
     end

@@ -33,8 +33,9 @@ links.texts = {
 
 local between_ranks = { shared = shared, staged = staged }
 
--- Returns the ways between this rank and others, by rank: of probe.lua.
-local function ways_of(devices)
+-- Returns the ways between this rank and others, by rank: of probe.lua. All ranks call it, each
+-- with its devices.
+function links.of_ranks(devices)
     return probe.ways(#devices == 1 and devices[1] or nil, 'it has parts on several devices')
 end
 
@@ -53,7 +54,7 @@ end
 -- devices, or nil where they have none.
 function links.find(parts, devices)
     if here.size == 1 then return barrier.new(devices) end
-    local ways = ways_of(devices)
+    local ways = links.of_ranks(devices)
     for _, part in ipairs(parts) do
         if part.rank then part.way = ways[part.rank].way end
     end
@@ -107,7 +108,7 @@ function links.describe(devices)
         local way = barrier.way_of(devices) and 'place' or way_to(devices[1], devices[2])
         return links.texts[way]
     end
-    local own, seen, list, ways = {}, {}, {}, ways_of(devices)
+    local own, seen, list, ways = {}, {}, {}, links.of_ranks(devices)
     if are_joint(ways, devices) then return links.texts.place end
     for rank, found in pairs(ways) do
         if rank ~= here.rank then own[found.way] = true end

@@ -57,6 +57,11 @@ function scenario.simulates(name)
     return text:find '%.run%f[^%w_]' ~= nil
 end
 
+-- Whether the file runs a simulation that ranks can share, of mare.run or mare.volume.
+function scenario.is_shared(name)
+    return scenario.simulates(name) or scenario.text(name):find '%.volume%s*[{(]' ~= nil
+end
+
 -- Evaluates mare.options with these values instead of the command line's.
 local function evaluate(name, text, values, spec)
     local options = require 'mare.base.options'

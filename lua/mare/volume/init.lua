@@ -12,12 +12,14 @@
 --
 -- mare.volume.simulation { ... } makes one to step by hand, mare.volume.grid { ... } a grid.
 
+local alike = require 'mare.run.alike'
 local compiler = require 'bindings.compiler'
 local equations = require 'mare.schemes.equations'
 local errors = require 'bindings.errors'
 local euler = require 'mare.volume.euler'
 local events = require 'mare.base.events'
 local grids = require 'mare.volume.grid'
+local here = require 'mare.ranks.here'
 local loop = require 'mare.run.loop'
 local outputs = require 'mare.volume.outputs'
 local restart = require 'mare.run.restart'
@@ -62,7 +64,7 @@ local function compute(job, sim)
         series = job.series, saver = job.saver, events = job.events, watched = not o.quiet })
     local paths = job.files:close(sim)
     sim.series = job.series and job.series:close(sim, function(path)
-        return job.files:describe(sim, path)
+        return job.files:describe(path)
     end)
     paths[#paths + 1] = job.series and job.series.path
     paths[#paths + 1] = job.files:draw(sim)
@@ -90,8 +92,11 @@ end
 -- mare.volume.simulation takes them }. Returns the simulation at its end, with the rates in
 -- `rates` and the time series in `series`.
 function volume.new(desc)
+    here.hush()
     check(desc)
+    alike.options(desc.options)
     local o = desc.options
+    if o.rank_timeout then here.allow_silence(o.rank_timeout) end
     outputs.check(desc)
     local found = restart.find(desc)
     if found then restart.is_at_end(found, o) end
@@ -108,7 +113,7 @@ function volume.new(desc)
     local ok, failure = pcall(compiler.patiently, compute, job, sim)
     if not ok then
         job.files:abandon(job.events, job.series and job.series:lost())
-        sim:release()
+        if here.size == 1 then sim:release() end        -- others may not come to an end with this
         error(failure, 0)
     end
     return sim

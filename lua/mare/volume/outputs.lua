@@ -1,5 +1,6 @@
 -- What a run in three dimensions leaves: a NetCDF file of its variables, a film and a picture of a
--- slice. run/loop.lua asks it when it is due. Everything is written while the run waits.
+-- slice. run/loop.lua asks it when it is due. Everything is written while the run waits. Of several
+-- ranks rank 0 writes; the others take part in bringing together what it writes.
 
 local checkpoint = require 'mare.files.checkpoint'
 local continued = require 'mare.run.continued'
@@ -9,6 +10,7 @@ local exchange = require 'mare.array.exchange'
 local film = require 'mare.draw.film'
 local files = require 'bindings.files'
 local functions = require 'mare.run.functions'
+local here = require 'mare.ranks.here'
 local image = require 'mare.draw.image'
 local json = require 'dkjson'
 local labels = require 'mare.draw.labels'
@@ -47,11 +49,24 @@ local function described(desc)
     return list
 end
 
--- Returns what a NetCDF file says of the run that makes it, as writers take it.
-function Outputs:describe(sim, path)
-    local desc, values, attributes, names = self.desc, {}, {}, {}
-    local o = desc.options
+-- Returns what files say of the devices of all ranks, and of what is between these.
+local function places(sim)
+    local names, list, seen = {}, {}, {}
     for k, d in ipairs(sim.devices) do names[k] = ('%s (%s)'):format(d.name, d.info.model) end
+    if here.size == 1 then return { device = table.concat(names, ', ') } end
+    for _, own in ipairs(here.all(names)) do
+        for _, name in ipairs(own) do
+            if not seen[name] then list[#list + 1], seen[name] = name, true end
+        end
+    end
+    return { device = table.concat(list, ', '), ranks = tostring(here.size),
+        transport = sim.fields:transport() }
+end
+
+-- Returns what a NetCDF file says of the run that makes it, as writers take it.
+function Outputs:describe(path)
+    local desc, values, attributes = self.desc, {}, {}
+    local o = desc.options
     for _, option in ipairs(o.metadata and o:metadata() or {}) do
         values[option.name] = option.value
     end
@@ -66,8 +81,8 @@ function Outputs:describe(sim, path)
         attributes = tables.merged(attributes, { scenario = script.name,
             scenario_text = script.text,
             arguments = o.words and json.encode(o:words()) or nil,
-            device = table.concat(names, ', '), run_id = self.run_id },
-            desc.scheme:parameters(), functions.attributes(desc)),
+            run_id = self.run_id }, self.places, desc.scheme:parameters(),
+            functions.attributes(desc)),
         owner = continued.owner(desc, self.run_id) }
 end
 
@@ -78,14 +93,18 @@ end
 
 local file = {}
 
-function file.open(self, all, sim)
-    local spec = all:describe(sim, self.spec.path)
-    spec.variables = described(all.desc)
+function file.open(self, all)
+    self.variables = described(all.desc)
+    if here.rank > 0 then return end
+    local spec = all:describe(self.spec.path)
+    spec.variables = self.variables
     self.writer = open_with(netcdf, spec, self.position)
 end
 
 function file.write(self, sim)
-    self.writer:write(sim.now.t, function(name) return sim:field(name) end)
+    local function get(name) return sim:field(name, nil, true) end
+    if self.writer then return self.writer:write(sim.now.t, get) end
+    for _, v in ipairs(self.variables) do get(v.name) end
 end
 
 -- ---- pictures ----
@@ -115,6 +134,7 @@ function shots.open(self, all, sim)
         else self.range = image.widened(nil, fig.data, fig.nx * fig.ny, fig.colours) end
         fig.range, fig.is_widened, self.is_widened = self.range, true, true
     end
+    if here.rank > 0 then return end
     fig.path = o.film
     self.writer = open_with(film, { path = o.film, rate = film.rate,
         figure = image.figure_spec(fig), title = desc.title, owner = continued.owner(desc,
@@ -125,8 +145,10 @@ function shots.open(self, all, sim)
 end
 
 function shots.write(self, sim)
-    local o, fig = self.desc.options, self.writer.figure
+    local o = self.desc.options
     local slice = sim:slice(self.variable, o.slice or 'z', o.slice_at)
+    if not self.writer then return end
+    local fig = self.writer.figure
     if self.is_widened then
         self.range = image.widened(self.range, slice.data, slice.nx * slice.ny, fig.spec.colours)
         fig = self.range and fig:with_range(self.range) or fig
@@ -169,7 +191,7 @@ end
 function outputs.new(desc, header)
     local o = desc.options
     local self = setmetatable({ desc = desc, list = {}, has_checkpoint = header ~= nil,
-        run_id = header and header.run_id or continued.new_id() }, Outputs)
+        run_id = header and header.run_id or here.broadcast(continued.new_id()) }, Outputs)
     local function add(kind, path, every, is_film)
         self.list[#self.list + 1] = { open = kind.open, write = kind.write, spec = { path = path },
             every = every, film = is_film, schedule = schedule.new { every = every,
@@ -178,34 +200,42 @@ function outputs.new(desc, header)
     if o.out then add(file, o.out, o.every) end
     if o.film then add(shots, o.film, o.t_end / options.value(o, 'frames'), true) end
     continued.recall(self.list, header and header.outputs)
-    continued.check_writers(desc, self.list)
+    if here.rank == 0 then continued.check_writers(desc, self.list) end
     return self
 end
 
-local function save(self, path, keep, header, data)
-    local paths = {}
+-- Notes what a checkpoint of this moment says of the files, in its header.
+function Outputs:seal(header)
     header.run_id, header.outputs = self.run_id, {}
     for k, one in ipairs(self.list) do
-        paths[k] = one.spec.path
-        header.outputs[k] = { last = one.last, position = one.writer:seal() }
+        header.outputs[k] = { last = one.last, position = one.writer and one.writer:seal() }
     end
-    checkpoint.write(path, keep, header, data:pointer(), data.size)
-    self.has_checkpoint = true
+end
+
+local function save(self, path, keep, header, data)
+    if not header.outputs then self:seal(header) end
+    checkpoint.write(path, keep, header, data and data:pointer() or memory.array('uint8', 1),
+        data and data.size or 0)
     for _, one in ipairs(self.list) do one.writer:keep() end
-    pcall(checkpoint.sweep, path, paths)        -- no checkpoint is lost for litter of others
+    -- No checkpoint is lost for litter of others.
+    pcall(checkpoint.sweep, path, tables.column(tables.column(self.list, 'spec'), 'path'))
+    pcall(checkpoint.sweep_shares, path)
 end
 
 -- Writes a checkpoint, while the run waits; saving() tells whether it failed. See
--- run/restart.lua.
+-- run/restart.lua. data: host memory, nil for none
 function Outputs:save(...)
-    local ok, failure = pcall(save, self, ...)
+    local ok, failure = true, nil
+    if here.rank == 0 then ok, failure = pcall(save, self, ...) end
     self.failure = not ok and tostring(failure) or nil
+    self.has_checkpoint = self.has_checkpoint or ok
 end
 
 function Outputs:saving() return false, self.failure end
 
 -- Opens the files.
 function Outputs:open(sim)
+    self.places = places(sim)
     for _, one in ipairs(self.list) do one:open(self, sim) end
 end
 
@@ -233,7 +263,7 @@ function Outputs:close(sim)
     local paths = {}
     for k, one in ipairs(self.list) do
         if one.schedule:wants_end() then write(one, sim) end
-        errors.on_disk(one.writer.close, one.writer)
+        if one.writer then errors.on_disk(one.writer.close, one.writer) end
         one.is_complete, paths[k] = true, one.spec.path
     end
     return paths
@@ -242,7 +272,8 @@ end
 -- Draws the picture of the end, when all else is written. Returns its path, or nil.
 function Outputs:draw(sim)
     local path = self.desc.options.image
-    if path then image.field(figure_of(self.desc, sim)) end
+    local figure = path and figure_of(self.desc, sim)
+    if path and here.rank == 0 then image.field(figure) end
     return path
 end
 

@@ -1,10 +1,12 @@
 -- What a time series (run/series.lua) takes of a volume: integrals over the domain, and variables
 -- at gauges. Integrals are summed slice by slice on the devices, in an order that follows from the
--- grid alone, so that their bits do not depend on slabs; the host adds slices from low to high. A
--- variable whose function becomes no kernel is summed on the host.
+-- grid alone, so that their bits do not depend on slabs; the host adds slices from low to high, on
+-- each rank all of them. A variable whose function becomes no kernel is summed on the host.
 
 local bind = require 'mare.array.bind'
+local collection = require 'mare.ranks.collection'
 local errors = require 'bindings.errors'
+local here = require 'mare.ranks.here'
 local lua_code = require 'mare.schemes.lua_code'
 local memory = require 'bindings.memory'
 local tables = require 'bindings.tables'
@@ -79,7 +81,7 @@ end
 
 -- Binds the sums of a slab: for each of its buffers the launches in order.
 local function bind_slab(sim, slab, program, count)
-    local own = { {}, {}, count = count * slab.nz,
+    local own = { {}, {}, count = count * slab.nz, first = count * slab.k0,
         sums = slab.device:buffer { type = 'double', count = width * count * slab.nz,
             label = 'integrals' },
         totals = slab.device:buffer { type = 'double', count = count * slab.nz,
@@ -93,7 +95,17 @@ local function bind_slab(sim, slab, program, count)
     return own
 end
 
--- all: { { name =, variable = }, ... }
+-- Returns what brings the sums of the slices of all ranks to each of them.
+local function new_collection(sim, count)
+    local boxes, bytes = {}, 8 * count
+    for k, slab in ipairs(sim.fields.of_part) do
+        boxes[k] = { rank = slab.rank, width = bytes * slab.nz, height = 1, depth = 1,
+            dst_offset = bytes * slab.k0, dst_pitch = bytes * slab.nz, dst_slice = 0 }
+    end
+    return collection.new(boxes, bytes * sim.grid.nz, true)
+end
+
+-- all: { { name =, variable = }, ... }. All ranks make the same calls.
 function samples.sums(sim, all)
     local summed, others = divided(sim, all)
     local self = setmetatable({ sim = sim, summed = summed, others = others, values = {},
@@ -103,6 +115,7 @@ function samples.sums(sim, all)
     for k, slab in ipairs(program and sim.fields.list or {}) do
         self.slabs[k] = bind_slab(sim, slab, slab.device:program(program), #list)
     end
+    self.collection = new_collection(sim, #list)
     return self
 end
 
@@ -116,17 +129,28 @@ function Sums:take()
     end
 end
 
+-- Returns the sums of all slices, those of one behind the other.
+local function slices_of(self)
+    local count = #self.summed * self.sim.grid.nz
+    local data = memory.array('double', math.max(1, count))
+    local at = 0                        -- where ranks have theirs before they are brought together
+    for _, own in ipairs(self.slabs) do
+        if here.rank == 0 then at = own.first end
+        own.totals:download { into = data + at, count = own.count }
+        at = at + own.count
+    end
+    if count > 0 then self.collection:run(data) end
+    return data, count
+end
+
 -- Waits for what was taken last, and adds the values to the list `into`.
 function Sums:fetch(into)
-    local g, count = self.sim.grid, #self.summed
+    local g, kinds = self.sim.grid, #self.summed
     for _, one in ipairs(self.summed) do self.values[one.at] = 0 end
-    for _, own in ipairs(self.slabs) do
-        local data = memory.array('double', own.count)
-        own.totals:download { into = data, count = own.count }
-        for at = 0, own.count - 1 do
-            local n = self.summed[at % count + 1].at
-            self.values[n] = self.values[n] + data[at]
-        end
+    local data, count = slices_of(self)
+    for at = 0, count - 1 do
+        local n = self.summed[at % kinds + 1].at
+        self.values[n] = self.values[n] + data[at]
     end
     for _, one in ipairs(self.summed) do
         self.values[one.at] = self.values[one.at] * g.dx * g.dy * g.dz

@@ -12,13 +12,18 @@
 -- neither on how its steps were queued nor on how many slabs there are. run/loop.lua takes it as it
 -- takes one on a plane.
 
+local alike = require 'mare.run.alike'
 local clocks = require 'mare.array.clocks'
+local core = require 'bindings.device'
 local devices = require 'mare.array.devices'
+local division = require 'mare.run.division'
 local errors = require 'bindings.errors'
+local exchange = require 'mare.array.exchange'
 local grids = require 'mare.volume.grid'
 local here = require 'mare.ranks.here'
 local interior = require 'mare.volume.interior'
 local kernels = require 'mare.volume.kernels'
+local literal = require 'mare.base.literal'
 local memory = require 'bindings.memory'
 local options = require 'mare.base.options'
 local plans = require 'mare.links.plans'
@@ -38,7 +43,7 @@ local allowed = { grid = 'table', scheme = 'table', boundaries = 'any', initial 
 -- Returns what kernels are bound to in a slab.
 local function work_of(self, slab)
     return { scheme = self.scheme, grid = self.grid, boundaries = self.boundaries,
-        precision = self.precision, maths = self.maths, count = #self.fields.list,
+        precision = self.precision, maths = self.maths, count = self.fields.count,
         steps = self.has_pairs and 2 or 1, has_edges = self.interior ~= nil, shapes = self.shapes,
         maxima = self.maxima and self.maxima:on(slab), clock = slab.clock }
 end
@@ -150,7 +155,7 @@ end
 
 -- Lets edges of slabs come first where they go to other devices.
 local function make_interior(self)
-    local may_be = #self.fields.devices > 1
+    local may_be = #self.fields.devices > 1 or here.size > 1
     for _, slab in ipairs(self.fields.list) do
         may_be = may_be and kernels.may_have_edges(self.boundaries, slab)
     end
@@ -168,19 +173,34 @@ function simulation.checked(scheme)
     return scheme
 end
 
+-- Refuses ranks that do not make the same simulation.
+local function check_alike(self, desc)
+    local g = self.grid
+    local traits = { { 'build', core.full_version },
+        { 'grid', { g.nx, g.ny, g.nz, g.x, g.y, g.z } }, { 'precision', self.precision },
+        { 'maths', self.maths }, { 'cfl', self.cfl }, { 'dt', self.dt or 'none' },
+        { 'slabs', desc.slabs or 'one each' },
+        { 'boundaries', exchange.describe(self.boundaries) }, { 'fields', self.scheme.fields },
+        { 'scheme', self.scheme:parameters() },
+        { 'restart', desc.restart and { desc.restart.t, desc.restart.steps } or 'new' } }
+    for _, trait in ipairs(traits) do trait[2] = literal.encode(trait[2]) end
+    alike.check(traits)
+    division.tell_shared(self.devices)
+end
+
 -- Makes a simulation. desc: { grid = of mare.volume.grid or what that takes, scheme = of
 -- mare.equations { dimensions = 3, ... }, boundaries = 'periodic', 'reflective', 'outflow' or a
 -- function(q, x, y, z, t, p) of sides.lua, or a table of these by west, east, south, north, low,
 -- high; initial = function(x, y, z) -> what the scheme's initial state consists of, at cell
--- centres; devices = open ones or their names; slabs = how many (one for each device); options = {
--- device, precision, maths, cfl, dt }, restart = { state = what save() gave, t, steps, rate }, to
--- go on from there }
+-- centres; devices = open ones or their names; slabs = how many (one for each device, or rank);
+-- options = { device, precision, maths, cfl, dt }, restart = { state = what save() gave, t, steps,
+-- rate }, to go on from there }. All ranks make the same: each has one device, and as many slabs as
+-- others, or one more.
 function simulation.new(desc)
     errors.fields('volume', desc, allowed)
     for _, name in ipairs { 'grid', 'scheme', 'boundaries', 'initial' } do
         if desc[name] == nil then errors.argument('volume: %s is missing', name) end
     end
-    if here.size > 1 then errors.argument 'volume: it runs on one rank, not on several' end
     simulation.checked(desc.scheme)
     local o = desc.options or {}
     local self = setmetatable({
@@ -194,8 +214,10 @@ function simulation.new(desc)
     self.has_pairs = self.boundaries.low == 'periodic'
         and not sides.has_functions(self.boundaries)
     for _, device in ipairs(self.devices) do devices.check_kind(device, 'a volume') end
+    if here.size > 1 then check_alike(self, desc) end
     self.fields = slabs.new { grid = self.grid, names = self.scheme.fields,
-        precision = self.precision, count = desc.slabs or #self.devices, devices = self.devices,
+        precision = self.precision, devices = self.devices,
+        count = desc.slabs or here.size > 1 and here.size or #self.devices,
         is_around = self.boundaries.low == 'periodic',
         ghosts = sides.ghosts(self.boundaries) }
     make_interior(self)
@@ -280,11 +302,17 @@ local function check_memory(self, call, given)
 end
 
 -- Writes the state of the whole grid into host memory: with the clock everything that the next step
--- depends on. Waits.
+-- depends on. Waits. All ranks call it, and get all.
 function Simulation:save(host)
     check_memory(self, 'save', host)
     find_state(self)
     self.fields:save(host)
+end
+
+-- Writes what this rank holds of all that into host memory. share: of array/share.lua
+function Simulation:save_share(share, host)
+    find_state(self)
+    share:save(host, { self.fields:present() })
 end
 
 -- Returns how many numbers that is.
@@ -371,13 +399,14 @@ local function check_box(g, box)
 end
 
 -- Returns a variable of all cells, or of a box { i, j, k, nx, ny, nz } of them, as numbers from 0
--- on, x fastest. Waits.
-function Simulation:field(name, box)
+-- on, x fastest. Waits. All ranks call it and get the same; with only_first rank 0 alone does, and
+-- others get nil.
+function Simulation:field(name, box, only_first)
     local g = self.grid
     if box then check_box(g, box) end
     find_state(self)
     return variables.read(self, name,
-        box or { i = 0, j = 0, k = 0, nx = g.nx, ny = g.ny, nz = g.nz })
+        box or { i = 0, j = 0, k = 0, nx = g.nx, ny = g.ny, nz = g.nz }, only_first)
 end
 
 local across = { x = { 'y', 'z' }, y = { 'x', 'z' }, z = { 'x', 'y' } }

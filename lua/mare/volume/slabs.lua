@@ -3,10 +3,14 @@
 -- slice has its fields one behind the other, each of ny rows of `stride` elements, and four slices
 -- on either side of a slab are room for those of other slabs (kernels/volume/volume.h). Where
 -- functions give what lies beyond sides along x or y, a field has room for ghost cells around it.
+-- Each of several ranks has some slabs, beside each other, and knows where the others are.
 
+local collection = require 'mare.ranks.collection'
 local constants = require 'mare.base.constants'
-local crossing = require 'mare.links.crossing'
+local devices = require 'mare.array.devices'
 local errors = require 'bindings.errors'
+local exchange = require 'mare.volume.exchange'
+local here = require 'mare.ranks.here'
 local memory = require 'bindings.memory'
 local replicas = require 'mare.array.replicas'
 local state = require 'mare.array.state'
@@ -24,6 +28,9 @@ local beyond = 256                  -- elements behind all, which work-items rea
 
 -- Whether the slab lies on this device.
 function Slab:is_on(device) return rawequal(self.device, device) end
+
+-- Whether the slab belongs to another rank.
+function Slab:is_elsewhere() return self.rank ~= nil end
 
 -- Returns the first element of a field of slice k of the slab, ghost cells included.
 function Slab:start(field, k)
@@ -56,63 +63,73 @@ local function refuse_size(self, own, device, bytes)
         .. 'slabs may be %d at most'):format(most))
 end
 
-local function new_slab(self, own, device)
-    local ghosts, before = self.ghosts, self.ghosts.x > 0 and line or 0
+-- Returns how a slab lies, or would lie, in a buffer.
+local function new_slab(self, own)
+    local ghosts, before, grid = self.ghosts, self.ghosts.x > 0 and line or 0, self.grid
     local unit = before > 0 and line or alignment
-    local stride = math.ceil((before + self.grid.nx + ghosts.x) / unit) * unit
-    local slab = setmetatable({ device = device, k0 = own.k0, nz = own.nz, fields = #self.names,
-        stride = stride, plane = stride * (self.grid.ny + 2 * ghosts.y),
-        before = before, origin = ghosts.y * stride + before }, Slab)
-    local count = (own.nz + 2 * beyond_slab) * slab.fields * slab.plane + beyond
-    local bytes = count * self.element
-    check_rows(self, device)
-    if bytes > device.info.max_buffer then refuse_size(self, own, device, bytes) end
-    for _, name in ipairs(buffers) do
-        slab[name] = device:buffer { type = self.precision, count = count,
-            label = ('%s of slab %d'):format(name, own.index) }
-        slab[name]:fill(0)
-    end
-    return slab
+    local stride = math.ceil((before + grid.nx + ghosts.x) / unit) * unit
+    return setmetatable({ index = own.index, k0 = own.k0, nz = own.nz, fields = #self.names,
+        grid = grid, element = self.element, stride = stride,
+        plane = stride * (grid.ny + 2 * ghosts.y), before = before,
+        origin = ghosts.y * stride + before }, Slab)
 end
 
--- Makes what copies slices to the slab above or below.
-local function new_copies(self, to, from, is_above)
-    local slices = beyond_slab * to.fields * to.plane
-    for k, name in ipairs(buffers) do
-        table.insert(self.copies[k], crossing.new(to[name], from[name], 'copy', {
-            offset = to:start(0, is_above and -beyond_slab or to.nz),
-            src_offset = from:start(0, is_above and from.nz - beyond_slab or 0),
-            count = slices }))
+-- Allocates what belongs to this rank.
+local function allocate(self, slab, device)
+    local count = (slab.nz + 2 * beyond_slab) * slab.fields * slab.plane + beyond
+    local bytes = count * self.element
+    check_rows(self, device)
+    if bytes > device.info.max_buffer then refuse_size(self, slab, device, bytes) end
+    slab.device = device
+    for _, name in ipairs(buffers) do
+        slab[name] = device:buffer { type = self.precision, count = count,
+            label = ('%s of slab %d'):format(name, slab.index) }
+        slab[name]:fill(0)
+    end
+end
+
+local function check_count(desc)
+    local most = desc.grid:most_slabs()
+    if most < here.size then
+        errors.usage('volume: %d slices make %d slabs at most, fewer than the %d ranks',
+            desc.grid.nz, most, here.size)
+    elseif desc.count < here.size then
+        errors.usage('volume: slabs = %g: there are %d ranks, each needs one', desc.count,
+            here.size)
     end
 end
 
 -- Allocates. desc: { grid, names = of the fields, precision, count = of slabs, devices, is_around =
--- whether the domain goes around along z, ghosts = of sides.ghosts }. Slabs go to the devices in
--- turn.
+-- whether the domain goes around along z, ghosts = of sides.ghosts }. Ranks have neighbouring
+-- slabs, which go to their devices in turn. `list` has those of this rank, of_part all.
 function slabs.new(desc)
+    if here.size > 1 then check_count(desc) end
     local list, used = {}, {}
     local self = setmetatable({ grid = desc.grid, names = desc.names, precision = desc.precision,
         ghosts = desc.ghosts, count = desc.count, element = state.bytes[desc.precision],
-        devices = {}, list = list, states = list, copies = { {}, {} }, at = 1 }, Slabs)
+        devices = {}, list = list, states = list, of_part = {}, halo = 0, at = 1 }, Slabs)
     for k, own in ipairs(desc.grid:slabs(desc.count)) do
-        local device = desc.devices[(k - 1) % #desc.devices + 1]
-        self.list[k] = new_slab(self, own, device)
-        if not used[device] then table.insert(self.devices, device) end
-        used[device] = true
+        local slab, rank = new_slab(self, own), devices.rank_of(k, desc.count)
+        self.of_part[k] = slab
+        if rank == here.rank then
+            local device = desc.devices[#list % #desc.devices + 1]
+            allocate(self, slab, device)
+            list[#list + 1] = slab
+            if not used[device] then table.insert(self.devices, device) end
+            used[device] = true
+        else
+            slab.rank = rank
+        end
     end
-    local n = desc.count
-    for k = 1, n > 1 and (desc.is_around and n or n - 1) or 0 do
-        local low, high = self.list[k], self.list[k % n + 1]
-        new_copies(self, high, low, true)
-        new_copies(self, low, high, false)
-    end
+    self.slices = exchange.new(self, beyond_slab, desc.is_around)
     return self
 end
 
 -- Brings the outermost slices of slabs beside those of the others, of the first or second buffer.
-function Slabs:exchange(which)
-    crossing.run_all(self.copies[which])
-end
+function Slabs:exchange(which) self.slices:run(buffers[which]) end
+
+-- Says in words how slices get from rank to rank.
+function Slabs:transport() return self.slices.transport end
 
 -- Computes slice k of the grid into host memory.
 local function compute_slice(self, slab, data, put, value, k)
@@ -137,25 +154,38 @@ function Slabs:fill(slab, value)
     host:release()
 end
 
--- Brings a field of a box of cells to the host. box: { i, j, k = its first cell, nx, ny, nz }.
--- Returns its numbers from 0 on, x fastest. Waits.
-function Slabs:read(field, box)
-    local data, size = memory.array(self.precision, box.nx * box.ny * box.nz), self.element
-    for _, slab in ipairs(self.list) do
-        local low = math.max(box.k, slab.k0)
-        local high = math.min(box.k + box.nz, slab.k0 + slab.nz)
-        if low < high then
+-- Returns which bytes of a box of cells a slab has, as ranks/collection.lua takes them; nil where
+-- none. box: of Slabs:read
+local function share_of(slab, box)
+    local low = math.max(box.k, slab.k0)
+    local high = math.min(box.k + box.nz, slab.k0 + slab.nz)
+    local row = box.nx * slab.element
+    return low < high and { rank = slab.rank, width = row, height = box.ny, depth = high - low,
+        dst_offset = (low - box.k) * row * box.ny, dst_pitch = row, dst_slice = row * box.ny,
+        slab = slab, first = low - slab.k0 } or nil
+end
+
+-- Brings a field of a box of cells to the host. box: { i, j, k = its first cell, nx, ny, nz };
+-- only_first: whether only rank 0 wants it. Returns its numbers from 0 on, x fastest, on other
+-- ranks nil then. Waits. All ranks call it.
+function Slabs:read(field, box, only_first)
+    local size, parts = self.element, {}
+    for _, slab in ipairs(self.of_part) do parts[#parts + 1] = share_of(slab, box) end
+    local all = collection.new(parts, box.nx * box.ny * box.nz * size, not only_first)
+    local data = memory.array(self.precision, math.max(1, all.bytes / size))
+    for k, part in ipairs(parts) do
+        local slab, to = part.slab, all:region(k)
+        if not slab:is_elsewhere() then
             slab[buffers[self.at]]:download_region(data, {
-                width = box.nx * size, height = box.ny, depth = high - low,
-                src_offset = (slab:offset(field, low - slab.k0) + box.j * slab.stride + box.i)
-                    * size,
+                width = part.width, height = part.height, depth = part.depth,
+                src_offset = (slab:offset(field, part.first) + box.j * slab.stride + box.i) * size,
                 src_pitch = slab.stride * size, src_slice = slab.fields * slab.plane * size,
-                dst_offset = (low - box.k) * box.nx * box.ny * size, dst_pitch = box.nx * size,
-                dst_slice = box.nx * box.ny * size,
+                dst_offset = to.dst_offset, dst_pitch = to.dst_pitch, dst_slice = to.dst_slice,
             })
         end
     end
-    return data
+    all:run(data)
+    return all.is_whole and data or nil
 end
 
 -- The numbers of a whole state, which save() gives: field by field, without padding.
@@ -166,33 +196,55 @@ function Slabs:host(options)
     return self.devices[1]:host(tables.merged({ type = self.precision }, options))
 end
 
--- Returns where a field of a slab lies among these numbers (own, as names of a box have it), and in
--- the slab.
-local function box_of(self, slab, field, saved, own)
-    local g, size = self.grid, self.element
+-- Returns where the slab lies among these numbers, in bytes: a row for each field.
+function Slab:saved_box()
+    local slice = self.grid.nx * self.grid.ny * self.element
+    return { rank = self.rank, width = slice * self.nz, height = self.fields, depth = 1,
+        dst_offset = slice * self.k0, dst_pitch = slice * self.grid.nz, dst_slice = 0 }
+end
+
+-- Returns where a field lies in the slab and in host memory (own and saved, as names of a box have
+-- it). box: of saved_box, or that moved elsewhere
+local function box_of(slab, field, box, saved, own)
+    local g, size = slab.grid, slab.element
     return { width = g.nx * size, height = g.ny, depth = slab.nz,
-        [saved .. '_offset'] = (field * g.nz + slab.k0) * g.nx * g.ny * size,
+        [saved .. '_offset'] = box.dst_offset + field * box.dst_pitch,
         [saved .. '_pitch'] = g.nx * size, [saved .. '_slice'] = g.nx * g.ny * size,
         [own .. '_offset'] = slab:offset(field, 0) * size,
         [own .. '_pitch'] = slab.stride * size,
         [own .. '_slice'] = slab.fields * slab.plane * size }
 end
 
--- Writes the state into host memory. Waits.
-function Slabs:save(host)
-    for _, slab in ipairs(self.list) do
-        for field = 0, slab.fields - 1 do
-            slab[buffers[self.at]]:download_region(host, box_of(self, slab, field, 'dst', 'src'))
-        end
+-- Writes the slab in buffer `which` into such a box of host memory. Waits.
+function Slab:save(host, which, box)
+    for field = 0, self.fields - 1 do
+        self[which]:download_region(host, box_of(self, field, box, 'dst', 'src'))
     end
 end
+
+-- Of host memory or a C array.
+local function pointer_of(host) return type(host) == 'table' and host:pointer() or host end
+
+-- Writes the state into host memory. Waits. All ranks call it, and get all.
+function Slabs:save(host)
+    local boxes = {}
+    for k, slab in ipairs(self.of_part) do boxes[k] = slab:saved_box() end
+    local all = collection.new(boxes, self:saved_count() * self.element, true)
+    for k, slab in ipairs(self.of_part) do
+        if not slab:is_elsewhere() then slab:save(host, buffers[self.at], all:region(k)) end
+    end
+    all:run(pointer_of(host))
+end
+
+-- Returns the name of the buffer that has the state.
+function Slabs:present() return buffers[self.at] end
 
 -- Loads into the first buffers what save() gave.
 function Slabs:load(saved)
     self.at = 1
     for _, slab in ipairs(self.list) do
         for field = 0, slab.fields - 1 do
-            slab.state:upload_region(saved, box_of(self, slab, field, 'src', 'dst'))
+            slab.state:upload_region(saved, box_of(slab, field, slab:saved_box(), 'src', 'dst'))
         end
     end
 end
@@ -202,9 +254,9 @@ end
 function Slabs:replicate(desc) return replicas.new(self, desc) end
 
 function Slabs:release()
-    for k, name in ipairs(buffers) do
-        for _, copy in ipairs(self.copies[k]) do copy:release() end
-        for _, slab in ipairs(self.list) do slab[name]:release() end
+    self.slices:release()
+    for _, slab in ipairs(self.list) do
+        for _, name in ipairs(buffers) do slab[name]:release() end
     end
 end
 

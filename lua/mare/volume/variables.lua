@@ -53,13 +53,14 @@ local function evaluator(scheme, v)
     end
 end
 
--- Returns a variable of a box of cells: numbers from 0 on, x fastest. Waits.
-function variables.read(sim, name, box)
+-- Returns a variable of a box of cells, as Slabs:read does. Waits.
+function variables.read(sim, name, box, only_first)
     local scheme, fields = sim.scheme, sim.fields
     local v = variables.find(scheme, name)
-    if v.plane then return fields:read(v.plane, box) end
+    if v.plane then return fields:read(v.plane, box, only_first) end
     local value, planes, count = evaluator(scheme, v), {}, box.nx * box.ny * box.nz
-    for k = 1, #scheme.fields do planes[k] = fields:read(k - 1, box) end
+    for k = 1, #scheme.fields do planes[k] = fields:read(k - 1, box, only_first) end
+    if not planes[1] then return nil end
     local data, cell = memory.array(sim.precision, count), {}
     for at = 0, count - 1 do
         for k = 1, #planes do cell[k] = planes[k][at] end

@@ -101,9 +101,9 @@ describe('steps', function()
         local at_once = steps({}, 12)
         local sim = new {}
         sim:aim(math.huge)
-        for _ = 1, 12 do
+        for k = 1, 12 do
             sim:step(1)
-            sim:read()
+            if k % 4 == 0 then sim:read() end       -- else the next step does
         end
         assert.equal(0, differences(at_once, unknowns(sim)))
     end)

@@ -5,7 +5,7 @@
 --     sim:run { t_end = 1, show = 'rho' }   sim:plot 'rho'   sim:save 'x.nc'
 --
 -- mare.simulation.new { ... } makes the bare simulation below that, from a grid and a scheme. Steps
--- are queued, never waited for, and however many with a handful of calls; read() waits. The axis
+-- are queued, not waited for, and however many with a handful of calls; read() waits. The axis
 -- that a step sweeps first alternates with the number of steps taken, and dt follows from the state
 -- on the device, so the bits of a run depend neither on how its steps were queued nor on how the
 -- grid was split.
@@ -583,16 +583,18 @@ local function queue_pairs(self, n)
     own.pair:run(n % block_steps / 2)
 end
 
--- Queues n steps, 1 if not given. The state must have been read since the last ones were queued.
+-- Queues n steps, 1 if not given. How they begin depends on how many were taken: behind an odd
+-- number that nobody has read it reads, which waits.
 function Simulation:step(n)
     n = n or 1
     if not (type(n) == 'number' and n >= 0 and n % 1 == 0) then
         errors.argument('simulation: step(%s): a whole number is wanted', tostring(n))
     end
+    if self.unread and self.unread % 2 == 1 then self:read() end
     local own = self.plans
     for _, e in pairs(self.exchange_of) do e:forget() end
     local along_y = (self.now.steps + (self.first == 'x' and 0 or 1)) % 2 == 1
-    self.version, self.unread = self.version + 1, true
+    self.version, self.unread = self.version + 1, (self.unread or 0) + n
     if along_y and n > 0 then
         own.y:run()
         n = n - 1

@@ -96,7 +96,7 @@ static mare_status device_wait(mr_native native) {
     int32_t code = 0;
     pthread_mutex_lock(&device->lock);
     for (mr_opencl_stream *stream = device->streams; stream && code == 0; stream = stream->next)
-        code = mr_cl.clFinish(stream->queue);
+        code = mr_opencl_stream_finish(stream);
     if (code == 0) code = mr_cl.clFinish(device->service);
     const char *call = code == 0 ? "clWaitForEvents" : "clFinish";
     if (code == 0) code = mr_opencl_forget_gone(device, true);

@@ -104,8 +104,12 @@ typedef struct mr_opencl_device {
 } mr_opencl_device;
 
 typedef struct mr_opencl_stream {
-    MR_LINE struct mr_cl_queue *queue;
+    MR_LINE struct mr_cl_queue *_Atomic queue; /* one of the two below */
     struct mr_opencl_stream *next;
+    struct mr_cl_queue *timed, *untimed; /* the second is NULL until it is first wanted */
+    bool may_turn;            /* from one to the other, as those of NVIDIA's driver */
+    atomic_uint calm;         /* waits in a row without a record */
+    pthread_rwlock_t turn;    /* held by who queues, if it may turn */
     atomic_ullong queued;     /* commands so far, */
     atomic_ullong recorded;   /* those before the last record, */
     atomic_ullong span;       /* and those between it and the one before */
@@ -136,8 +140,9 @@ typedef struct mr_opencl_kernel {
 
 /* ---- opencl_stream.c: commands ----
  * Between begin and end a command is queued, with `wanted` for its event; there is no end if that
- * fails. Events cost time. So only those commands have one behind which a record is expected, since
- * it comes if records go on as regularly as before, and some commands after it. */
+ * fails. MR_OPENCL_COMMAND declares it, and keeps the stream's queue to the end of the block.
+ * Events cost time. So only those commands have one behind which a record is expected, since it
+ * comes if records go on as regularly as before, and some commands after it. */
 
 typedef struct mr_opencl_command {
     mr_opencl_stream *stream;
@@ -147,9 +152,18 @@ typedef struct mr_opencl_command {
 
 void mr_opencl_keep(const mr_opencl_command *command);
 
+static inline void mr_opencl_let_go(const mr_opencl_command *command) {
+    if (command->stream && command->stream->may_turn)
+        pthread_rwlock_unlock(&command->stream->turn);
+}
+
+#define MR_OPENCL_COMMAND(name)                                                                    \
+    __attribute__((cleanup(mr_opencl_let_go))) mr_opencl_command name = { 0 }
+
 static inline struct mr_cl_queue *mr_opencl_begin(mr_native stream, mr_opencl_command *command) {
     enum { KEPT = 64 };
     mr_opencl_stream *s = stream.ptr;
+    if (s->may_turn) pthread_rwlock_rdlock(&s->turn);
     command->stream = s;
     command->number = atomic_load_explicit(&s->queued, memory_order_relaxed) + 1;
     command->event = NULL;
@@ -179,6 +193,10 @@ static inline mare_status mr_opencl_end(const mr_opencl_command *command) {
 /* opencl_stream.c: takes the queue over, unless it fails */
 mare_status mr_opencl_stream_wrap(mr_opencl_device *device, struct mr_cl_queue *queue,
                                   mr_native *out);
+/* Waits for all its work; the code of what failed. */
+int32_t mr_opencl_stream_finish(mr_opencl_stream *stream);
+/* Turns it to the queue with times, if it is not there; likewise. */
+int32_t mr_opencl_stream_use_times(mr_opencl_stream *stream);
 /* Drops the streams that went, `wait`ing for their work; the code of what failed. */
 int32_t mr_opencl_forget_gone(mr_opencl_device *device, bool wait);
 /* opencl.c: likewise memory; and a device, in its own context where that is NULL */

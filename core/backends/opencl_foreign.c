@@ -89,10 +89,12 @@ void *mr_opencl_device_native(mr_native device) {
     return ((const mr_opencl_device *)device.ptr)->context;
 }
 
+/* A lent stream is never idle, so that it does not turn away from its queue. */
 void *mr_opencl_stream_native(mr_native native) {
     mr_opencl_stream *stream = native.ptr;
     atomic_store(&stream->is_lent, true);
-    return stream->queue;
+    (void)mr_opencl_stream_use_times(stream);
+    return stream->timed;
 }
 
 uint64_t mr_opencl_buffer_native(mr_native buffer) {
@@ -105,7 +107,10 @@ mare_status mr_opencl_call_run(mr_native device, mr_native stream_native,
                                mare_call_function function, void *data) {
     (void)device;
     mr_opencl_stream *stream = stream_native.ptr;
-    mare_status status = function(data, stream->queue);
+    int32_t code = mr_opencl_stream_use_times(stream);
+    if (code != 0)
+        return mr_opencl_fail(code, "clEnqueueBarrierWithWaitList", "a stream that turns");
+    mare_status status = function(data, stream->timed);
     atomic_fetch_add(&stream->queued, 1);
     return status;
 }

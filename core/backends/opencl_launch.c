@@ -146,7 +146,7 @@ mare_status mr_opencl_launch_run(mr_native device, mr_native stream, const mr_di
     (void)device;
     launch_state *state = launch->native.ptr;
     if (!is_current(state, launch)) MR_TRY(update(state, launch));
-    mr_opencl_command command;
+    MR_OPENCL_COMMAND(command);
     struct mr_cl_queue *queue = mr_opencl_begin(stream, &command);
     MR_CL_TRY(clEnqueueNDRangeKernel,
               (queue, state->kernel, 3, NULL, state->global, state->local, 0, NULL, command.wanted),

@@ -55,7 +55,6 @@ static struct mr_cl_queue *begin_with_host(mr_native device, mr_native stream,
     enum { SMALL = 1 << 18 };
     if (!blocking || mr_region_volume(r) > SMALL || !comes_to_idle(device, stream))
         return mr_opencl_begin(stream, command);
-    *command = (mr_opencl_command){ 0 };
     return ((const mr_opencl_device *)device.ptr)->service;
 }
 
@@ -69,7 +68,7 @@ static mare_status end_with_host(const mr_opencl_command *command, int blocking)
 mare_status mr_opencl_write(mr_native device, mr_native stream, mr_native dst, const void *src,
                             const mare_region *r, int blocking) {
     static const size_t zero[3];
-    mr_opencl_command command;
+    MR_OPENCL_COMMAND(command);
     struct mr_cl_queue *queue = begin_with_host(device, stream, r, blocking, &command);
     struct mr_cl_mem *mem = ((mr_opencl_buffer *)dst.ptr)->mem;
     const char *host = (const char *)src + r->src_offset;
@@ -92,7 +91,7 @@ mare_status mr_opencl_write(mr_native device, mr_native stream, mr_native dst, c
 mare_status mr_opencl_read(mr_native device, mr_native stream, void *dst, mr_native src,
                            const mare_region *r, int blocking) {
     static const size_t zero[3];
-    mr_opencl_command command;
+    MR_OPENCL_COMMAND(command);
     struct mr_cl_queue *queue = begin_with_host(device, stream, r, blocking, &command);
     struct mr_cl_mem *mem = ((mr_opencl_buffer *)src.ptr)->mem;
     char *host = (char *)dst + r->dst_offset;
@@ -115,7 +114,7 @@ mare_status mr_opencl_read(mr_native device, mr_native stream, void *dst, mr_nat
 mare_status mr_opencl_read_row(mr_native device, mr_native stream, void *dst, mr_native src,
                                uint64_t offset, uint64_t size) {
     (void)device;
-    mr_opencl_command command;
+    MR_OPENCL_COMMAND(command);
     struct mr_cl_queue *queue = mr_opencl_begin(stream, &command);
     struct mr_cl_mem *mem = ((mr_opencl_buffer *)src.ptr)->mem;
     MR_CL_TRY(clEnqueueReadBuffer,
@@ -126,7 +125,7 @@ mare_status mr_opencl_read_row(mr_native device, mr_native stream, void *dst, mr
 
 static mare_status copy_bytes(mr_native stream, struct mr_cl_mem *to, struct mr_cl_mem *from,
                               uint64_t to_offset, uint64_t from_offset, uint64_t size) {
-    mr_opencl_command command;
+    MR_OPENCL_COMMAND(command);
     struct mr_cl_queue *queue = mr_opencl_begin(stream, &command);
     MR_CL_TRY(clEnqueueCopyBuffer,
               (queue, from, to, from_offset, to_offset, size, 0, NULL, command.wanted),
@@ -156,7 +155,7 @@ mare_status mr_opencl_copy(mr_native device, mr_native stream, mr_native dst, mr
                           mr_region_volume(r));
     if (into == out_of && (to.pitch != from.pitch || to.slice != from.slice))
         return copy_rows(stream, into, r, &to, &from);
-    mr_opencl_command command;
+    MR_OPENCL_COMMAND(command);
     struct mr_cl_queue *queue = mr_opencl_begin(stream, &command);
     MR_CL_TRY(clEnqueueCopyBufferRect,
               (queue, out_of, into, from.origin, to.origin, size, from.pitch, from.slice, to.pitch,
@@ -168,7 +167,7 @@ mare_status mr_opencl_copy(mr_native device, mr_native stream, mr_native dst, mr
 mare_status mr_opencl_fill(mr_native device, mr_native stream, mr_native dst, uint64_t offset,
                            uint64_t size, const void *pattern, uint32_t pattern_size) {
     (void)device;
-    mr_opencl_command command;
+    MR_OPENCL_COMMAND(command);
     struct mr_cl_queue *queue = mr_opencl_begin(stream, &command);
     MR_CL_TRY(clEnqueueFillBuffer,
               (queue, ((mr_opencl_buffer *)dst.ptr)->mem, pattern, pattern_size, offset, size, 0,

@@ -37,11 +37,12 @@ struct mr_cl_context {
 };
 struct mr_cl_queue {
     int refs;
+    bool is_timed;
     struct mr_cl_context *context;
 };
 struct mr_cl_event {
     int refs;
-    bool was_asked;
+    bool was_asked, is_timed;
     uint64_t time;
 };
 struct mr_cl_mem {
@@ -261,9 +262,10 @@ RELEASE(clReleaseEvent, mr_cl_event)
 
 struct mr_cl_queue *clCreateCommandQueue(struct mr_cl_context *context, struct mr_cl_device *device,
                                          uint64_t properties, int32_t *code) {
-    (void)device, (void)properties;
+    (void)device;
     if (object_fails("clCreateCommandQueue", code)) return NULL;
     struct mr_cl_queue *queue = object(sizeof *queue);
+    queue->is_timed = properties & MR_CL_QUEUE_PROFILING_ENABLE;
     queue->context = context;
     return queue;
 }
@@ -274,6 +276,7 @@ struct mr_cl_queue *clCreateCommandQueueWithProperties(struct mr_cl_context *con
     (void)device, (void)properties;
     if (object_fails("clCreateCommandQueueWithProperties", code)) return NULL;
     struct mr_cl_queue *queue = object(sizeof *queue);
+    queue->is_timed = true;
     queue->context = context;
     return queue;
 }
@@ -319,10 +322,11 @@ int32_t clFinish(struct mr_cl_queue *queue) {
 }
 
 /* A command that has run. */
-static int32_t done(struct mr_cl_event **event) {
+static int32_t done(const struct mr_cl_queue *queue, struct mr_cl_event **event) {
     clock_ns += 1000;
     if (!event) return 0;
     *event = object(sizeof **event);
+    (*event)->is_timed = queue->is_timed;
     (*event)->time = clock_ns;
     return 0;
 }
@@ -397,7 +401,7 @@ int32_t clEnqueueReadBuffer(QUEUE, MEM mem, uint32_t blocking, size_t offset, si
     RETURN_IF_INJECTED(clEnqueueReadBuffer);
     if (offset + size > mem->size) return MR_CL_INVALID_VALUE;
     memcpy(out, mem->data + offset, size);
-    return done(event);
+    return done(queue, event);
 }
 
 int32_t clEnqueueWriteBuffer(QUEUE, MEM mem, uint32_t blocking, size_t offset, size_t size,
@@ -406,7 +410,7 @@ int32_t clEnqueueWriteBuffer(QUEUE, MEM mem, uint32_t blocking, size_t offset, s
     RETURN_IF_INJECTED(clEnqueueWriteBuffer);
     if (offset + size > mem->size) return MR_CL_INVALID_VALUE;
     memcpy(mem->data + offset, in, size);
-    return done(event);
+    return done(queue, event);
 }
 
 int32_t clEnqueueCopyBuffer(QUEUE, MEM src, MEM dst, size_t from, size_t to, size_t size, WAIT) {
@@ -414,7 +418,7 @@ int32_t clEnqueueCopyBuffer(QUEUE, MEM src, MEM dst, size_t from, size_t to, siz
     RETURN_IF_INJECTED(clEnqueueCopyBuffer);
     if (from + size > src->size || to + size > dst->size) return MR_CL_INVALID_VALUE;
     memcpy(dst->data + to, src->data + from, size);
-    return done(event);
+    return done(queue, event);
 }
 
 int32_t clEnqueueFillBuffer(QUEUE, MEM mem, const void *pattern, size_t pattern_size, size_t offset,
@@ -424,7 +428,7 @@ int32_t clEnqueueFillBuffer(QUEUE, MEM mem, const void *pattern, size_t pattern_
     if (offset + size > mem->size || size % pattern_size) return MR_CL_INVALID_VALUE;
     for (size_t i = 0; i < size; i += pattern_size)
         memcpy(mem->data + offset + i, pattern, pattern_size);
-    return done(event);
+    return done(queue, event);
 }
 
 /* ---- boxes ---- */
@@ -465,7 +469,7 @@ int32_t clEnqueueReadBufferRect(QUEUE, MEM mem, uint32_t blocking, const size_t 
     RETURN_IF_INJECTED(clEnqueueReadBufferRect);
     int32_t code = move_box((side){ host, SIZE_MAX, host_origin, host_pitch, host_slice },
                             (side){ mem->data, mem->size, origin, pitch, slice }, size);
-    return code ? code : done(event);
+    return code ? code : done(queue, event);
 }
 
 int32_t clEnqueueWriteBufferRect(QUEUE, MEM mem, uint32_t blocking, const size_t *origin,
@@ -478,7 +482,7 @@ int32_t clEnqueueWriteBufferRect(QUEUE, MEM mem, uint32_t blocking, const size_t
         (side){ mem->data, mem->size, origin, pitch, slice },
         (side){ (unsigned char *)(uintptr_t)host, SIZE_MAX, host_origin, host_pitch, host_slice },
         size);
-    return code ? code : done(event);
+    return code ? code : done(queue, event);
 }
 
 int32_t clEnqueueCopyBufferRect(QUEUE, MEM src, MEM dst, const size_t *src_origin,
@@ -488,7 +492,7 @@ int32_t clEnqueueCopyBufferRect(QUEUE, MEM src, MEM dst, const size_t *src_origi
     RETURN_IF_INJECTED(clEnqueueCopyBufferRect);
     int32_t code = move_box((side){ dst->data, dst->size, dst_origin, dst_pitch, dst_slice },
                             (side){ src->data, src->size, src_origin, src_pitch, src_slice }, size);
-    return code ? code : done(event);
+    return code ? code : done(queue, event);
 }
 
 /* ---- events ---- */
@@ -496,13 +500,13 @@ int32_t clEnqueueCopyBufferRect(QUEUE, MEM src, MEM dst, const size_t *src_origi
 int32_t clEnqueueMarkerWithWaitList(QUEUE, WAIT) {
     UNUSED;
     RETURN_IF_INJECTED(clEnqueueMarkerWithWaitList);
-    return done(event);
+    return done(queue, event);
 }
 
 int32_t clEnqueueBarrierWithWaitList(QUEUE, WAIT) {
     UNUSED;
     RETURN_IF_INJECTED(clEnqueueBarrierWithWaitList);
-    return done(event);
+    return done(queue, event);
 }
 
 int32_t clWaitForEvents(uint32_t count, struct mr_cl_event *const *events) {
@@ -524,6 +528,7 @@ int32_t clGetEventProfilingInfo(struct mr_cl_event *event, uint32_t name, size_t
                                 size_t *needed) {
     (void)name;
     RETURN_IF_INJECTED(clGetEventProfilingInfo);
+    if (!event->is_timed) return MR_CL_PROFILING_INFO_NOT_AVAILABLE;
     return answer(&event->time, sizeof event->time, size, out, needed);
 }
 
@@ -708,5 +713,5 @@ int32_t clEnqueueNDRangeKernel(QUEUE, struct mr_cl_kernel *kernel, uint32_t dime
         return MR_CL_INVALID_VALUE; /* a stray access on a device */
     for (int32_t i = 0; i < n && (size_t)i < global[0]; i++)
         ((float *)(void *)y->data)[i] += a * ((float *)(void *)x->data)[i];
-    return done(event);
+    return done(queue, event);
 }

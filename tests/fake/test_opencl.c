@@ -251,6 +251,39 @@ static int kept_events(void) {
     return 0;
 }
 
+/* NVIDIA's streams turn to a queue without times where the host waits for them again and again, and
+ * back where a time is wanted, behind what is queued: by a barrier, which here may fail. */
+static int turned_streams(void) {
+    mare_device *device = NULL;
+    mare_buffer *buffer = NULL;
+    mare_event *start = NULL, *stop = NULL;
+    double ms = -1;
+    OK(mare_device_open("opencl:0", &device));
+    OK(mare_buffer_create(device, &(mare_buffer_desc){ .size = 64 }, &buffer));
+    OK(mare_event_create(device, &start));
+    OK(mare_event_create(device, &stop));
+    for (int i = 0; i < 6; i++) {
+        OK(mare_buffer_fill(buffer, 0, 64, "", 1, NULL));
+        OK(mare_stream_wait(mare_device_stream(device)));
+    }
+    OK(mare_buffer_fill(buffer, 0, 64, "", 1, NULL));
+    mare_status status = mare_event_record(start, NULL);
+    if (getenv("MARE_FAKE_FAIL")) {
+        FAKE_EXPECT(status == MARE_ERROR_DEVICE, "it did not turn: %s", mare_error_message());
+    } else {
+        OK(status);
+        OK(mare_buffer_fill(buffer, 0, 64, "", 1, NULL));
+        OK(mare_event_record(stop, NULL));
+        OK(mare_event_elapsed_ms(start, stop, &ms));
+        FAKE_EXPECT(ms > 0, "%g ms", ms);
+    }
+    mare_event_release(start);
+    mare_event_release(stop);
+    mare_buffer_release(buffer);
+    mare_device_release(device);
+    return 0;
+}
+
 /* Memory whose last user has ended its work is used again without a barrier, which would fail. */
 static int idle_memory(void) {
     mare_device *device = NULL;
@@ -529,6 +562,7 @@ int main(int count, char **arguments) {
         { "shared_memory", shared_memory },
         { "refusals", refusals },
         { "one_failure", one_failure },
+        { "turned_streams", turned_streams },
         { "unavailable", unavailable },
     };
     int status = fake_dispatch(count, arguments, cases, sizeof cases / sizeof *cases);
@@ -553,6 +587,8 @@ int main(int count, char **arguments) {
     expect(fake_start("kept_events", "fake_opencl", ended), 0, "kept events, ended");
     const char *const barrier[] = { "MARE_FAKE_FAIL=clEnqueueBarrierWithWaitList:1:-30", NULL };
     expect(fake_start("idle_memory", "fake_opencl", barrier), FAKE_NOT_REACHED, "idle memory");
+    expect(fake_start("turned_streams", "fake_opencl", NULL), 0, "turned streams");
+    expect(fake_start("turned_streams", "fake_opencl", barrier), 0, "turned streams, a barrier");
     const char *const lost[] = { "MARE_FAKE_FAIL=clEnqueueFillBuffer:2:-36", "MARE_FAKE_CONTEXTS=2",
                                  NULL };
     expect(fake_start("openings", "fake_opencl", lost), 0, "openings");

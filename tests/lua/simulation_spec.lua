@@ -363,6 +363,10 @@ describe('a simulation', function()
         assert.matches("precision = 'half'", message(new, { precision = 'half' }))
         assert.matches("first = 'z'", message(new, { first = 'z' }))
         assert.matches("maths = 'ieee'", message(new, { maths = 'ieee' }))
+        local sim = new {}
+        for _, wrong in ipairs { 0 / 0, 'x' } do
+            fails.says(message(sim.aim, sim, wrong), 'aim(' .. wrong .. '): a time is wanted')
+        end
     end)
 
     it('that does not fit is refused before it takes memory', function()

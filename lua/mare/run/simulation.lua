@@ -565,6 +565,9 @@ end
 -- if that is earlier; read() then aims at `t` again. With `held` they end before the first step
 -- whose dt `t` would change, so that all of them are steps of a run with a later end, too.
 function Simulation:aim(t, held)
+    if type(t) ~= 'number' or t ~= t then
+        errors.argument('simulation: aim(%s): a time is wanted', tostring(t))
+    end
     self.goal, self.held = t, held
     approach(self)
     self:read()

@@ -8,7 +8,8 @@
 --
 -- `resident` is the number of groups that a compute unit of an H200 holds at a
 -- time. Then all strips run at once and end together; a few strips more would
--- cost a fifth of the speed. The registers of a unit are in four banks, so
+-- cost a fifth of the speed. Strips of `march` that would be too long come in
+-- turns (schemes/cuts.lua). The registers of a unit are in four banks, so
 -- groups of one warp come in multiples of four. A strip of the kernel `march`
 -- has at least `rows` rows, plus four that are computed twice. Parts of up to
 -- `cells` cells are stepped by tiles instead. A tile that is `even` may get

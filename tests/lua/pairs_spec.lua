@@ -1,4 +1,5 @@
--- LuaJIT's wrong code for next(), which bindings/pairs.lua keeps from running.
+-- What Mare keeps LuaJIT from: its wrong code for next() (bindings/pairs.lua), and squares whose
+-- bits depend on whether they are compiled (bindings/luajit/pow.h).
 
 local fails = require 'tests.fails'
 local home = require 'bindings.home'
@@ -53,5 +54,21 @@ describe('pairs and next', function()
     it('refuse what is no table where they are called', function()
         fails(function() pairs(3) end, nil, 'bad argument', 'pairs', 'table', 'number')
         fails(function() next 'x' end, nil, 'bad argument', 'next', 'table', 'string')
+    end)
+end)
+
+describe('x ^ 2', function()
+    it('has the bits of x * x, interpreted or compiled', function()
+        local function differ(first)
+            local count = 0
+            for k = first, first + 3000 do
+                local x = 1 / k
+                if x ^ 2 ~= x * x or math.pow(x, 2) ~= x * x then count = count + 1 end
+            end
+            return count
+        end
+        assert.equal(0, differ(3))
+        jit.off(differ)
+        assert.equal(0, differ(3))
     end)
 end)

@@ -3,6 +3,7 @@
 
 -- luacheck: ignore 212 (functions take what equations hand them)
 
+local events = require 'mare.base.events'
 local fails = require 'tests.fails'
 local gas = require 'tests.gas_in_lua'
 local mare = require 'mare'
@@ -90,6 +91,16 @@ describe('equations in Lua', function()
         local sim = simulate { nx = 64, scheme = burgers(), t_end = 0,
             initial = function(x) return x < 0.5 and -0.0 or 1 end }
         assert.equal(64, sim.now.rate)
+    end)
+
+    it('are warned of where nothing moves that dt could follow from', function()
+        local unmute, said = events.mute(), {}
+        local stop = events.listen { hear = function(event) said[#said + 1] = event.message end }
+        simulate { nx = 64, scheme = burgers(), t_end = 0, initial = function() return 0 end }
+        stop()
+        unmute()
+        assert.equal(1, #said)
+        fails.says(said[1], 'no signal moves in the initial state', '--dt')
     end)
 
     it('compute what the same in C computes: gas', function()

@@ -11,6 +11,7 @@
 -- grid was split.
 
 local alike = require 'mare.run.alike'
+local at_rest = require 'mare.run.at_rest'
 local clocks = require 'mare.array.clocks'
 local core = require 'bindings.device'
 local cycles = require 'mare.run.cycles'
@@ -518,6 +519,7 @@ function Simulation:set(initial, start)
     elseif self.now.failed then
         errors.raise('MARE_ERROR_STATE', 'the initial state is invalid: %s', self:why_failed())
     end
+    at_rest(self.now, self.dt)
     go_back(self)
 end
 

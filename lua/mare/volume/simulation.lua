@@ -13,6 +13,7 @@
 -- takes one on a plane.
 
 local alike = require 'mare.run.alike'
+local at_rest = require 'mare.run.at_rest'
 local clocks = require 'mare.array.clocks'
 local core = require 'bindings.device'
 local devices = require 'mare.array.devices'
@@ -278,6 +279,7 @@ function Simulation:set(initial)
         end
     end
     measure(self, 0, 'initial state')
+    at_rest(self.now, self.dt)
 end
 
 -- Changes the state on the devices: f(q, x, y, z, t, p) returns for a cell what `initial` returns;

@@ -50,10 +50,12 @@ local function fill(p, axis, low_kind, high_kind, staggered)
 end
 
 -- The same for a periodic axis, by a parcel whose strips begin at an element of no even number.
+-- Returns the rate in it, of the part's maxima.
 local function fill_by_parcel(p, axis, rate)
-    local l, lead = lines_of(p, axis), 3
+    local l, lead, group = lines_of(p, axis), 3, 4
     local count = 2 * l.lines * 4
-    local program = part.program(p.device, 'array/parcel.krn', { MARE_REAL = p.precision })
+    local program = part.program(p.device, 'array/parcel.krn', { MARE_REAL = p.precision,
+        GROUP = group })
     local parcel = p.device:buffer { type = p.precision, count = lead + 2 * count }
     local function strip(first, at)
         return { lines = l.lines, origin = l.origin + first * l.along, along = l.along,
@@ -66,10 +68,12 @@ local function fill_by_parcel(p, axis, rate)
     end
     program:kernel 'pack':bind { parcel = parcel, fields = 4, first_cells = p.now,
         first = strip(0, lead), second_cells = p.now, second = strip(l.n - 2, lead + count),
-        global = { l.lines, 2 * 4 }, group = { 1, 1 } }:run()
+        maxima = p.maxima, count = 9, group = { group, 1 },
+        global = { group * math.ceil(l.lines / group), 2 * 4 + 1 } }:run()
     program:kernel 'unpack':bind { state = p.now, axis = axis_of(p, axis), low_cells = parcel,
         low = ghosts(lead + count), high_cells = parcel, high = ghosts(lead), clock = p.clock,
         rate = rate, global = { l.lines, 2 * 4 }, group = { 1, 1 } }:run()
+    return parcel:totable()[1]
 end
 
 -- The value of a cell of a line, ghost cells too. sign: as of `beyond`
@@ -122,8 +126,9 @@ for _, device in ipairs(part.devices()) do
         it('comes by parcels, with which the clock ticks', function()
             local p = new_part()
             p.clock:upload { 0, 0, 1, 0.5, 0, 0, 0, 0, 0, 0 }
-            fill_by_parcel(p, 'x', 4)
-            fill_by_parcel(p, 'y', 5)
+            p.maxima:upload { 1, 2, 1, 1, 1, 1, 1, 3, 1, 9 }
+            assert.equal(3, fill_by_parcel(p, 'x', 4))
+            assert.equal(0, fill_by_parcel(p, 'y', 5))
             check_all_cells(p:values(), constants.KIND_COPY, constants.KIND_COPY)
             local now = p.clock:totable()
             assert.same({ 0.125, 0.1, 1 }, { now[1], now[2], now[5] })

@@ -338,7 +338,8 @@ end
 local M = { volume = volume }
 
 M.rows = {
-    ['array/barrier.krn'] = in_groups, ['clock.krn'] = in_groups, ['copy.krn'] = in_columns,
+    ['array/barrier.krn'] = in_groups, ['array/parcel.krn'] = in_groups,
+    ['clock.krn'] = in_groups, ['copy.krn'] = in_columns,
     ['measure/ladder.krn'] = ladder, ['measure/ladder_linear.krn'] = in_tiles,
     ['measure/ladder_nonlinear.krn'] = in_tiles, ['array/sums.krn'] = largest,
     ['differ.krn'] = in_groups,

@@ -5,6 +5,7 @@
 
 local bind = require 'mare.array.bind'
 local constants = require 'mare.base.constants'
+local rates = require 'mare.links.rates'
 local source = require 'mare.base.source'
 local tables = require 'bindings.tables'
 
@@ -19,16 +20,11 @@ local cfl, count, rate = constants.CLOCK_CFL, constants.CLOCK_COUNT, constants.C
 local failed, hold = constants.CLOCK_FAILED, constants.CLOCK_HOLD
 local last, fixed = constants.CLOCK_LAST, constants.CLOCK_FIXED
 
-local group = { gpu = 256, cpu = 16, other = 64 }
-
-local function group_of(device)
-    return math.min(group[device.info.kind], device.info.max_group_size)
-end
-
 -- What device:program takes. is_joint: whether devices tick together, at a barrier
 local function program(device, precision, gradual, is_joint)
     return source.program(is_joint and 'array/barrier.krn' or 'array/clock.krn', {
-        defines = { GROUP = group_of(device), MARE_REAL = precision, GRADUAL = gradual and 1 or 0 },
+        defines = { GROUP = rates.group_of(device), MARE_REAL = precision,
+            GRADUAL = gradual and 1 or 0 },
     })
 end
 
@@ -47,9 +43,9 @@ function clock.new(device, precision, maxima, n, gradual, site, word)
         host = device:host { type = 'double', count = slots },
     }, Clock)
     self.buffer:fill(0)
-    self.group = group_of(device)
+    self.group = rates.group_of(device)
     self.program = device:program(program(device, precision, gradual, site ~= nil))
-    self.site, self.word = site, word
+    self.site, self.word, self.maxima, self.count = site, word, maxima, n
     self.tick = self:bind(site and 'clock_meet' or word and 'clock_told' or 'clock_tick', maxima, n)
     self.rate = word and self:bind('clock_rate', maxima, n) or nil
     return self
@@ -76,6 +72,7 @@ end
 
 -- Replaces the maxima by these n.
 function Clock:watch(maxima, n)
+    self.maxima, self.count = maxima, n
     for _, launch in ipairs { self.rate or self.tick } do
         launch:set('maxima', maxima)
         launch:set('count', n)

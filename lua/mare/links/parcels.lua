@@ -1,10 +1,11 @@
 -- Parcels: what goes from one device of this process to another that it does not reach, through
 -- pinned memory of the host. A kernel puts strips of cells into a parcel, one behind the other, and
--- the largest rate of its device stands in front of them (array/parcel.krn), since a transfer costs
--- the host as much as a launch, however short it is: a device has one download and one upload for
--- each other one. The memory of the host has two halves that are used in turn: all devices are
--- waited for between pack() and bring(), so that the half of the exchange before the last is free.
+-- the largest rate of its device in front of them (array/parcel.krn), since a transfer costs the
+-- host as much as a launch, however short it is: a device has one download and one upload for each
+-- other one. The memory of the host has two halves that are used in turn: all devices are waited
+-- for between pack() and bring(), so that the half of the exchange before the last is free.
 
+local rates = require 'mare.links.rates'
 local source = require 'mare.base.source'
 local tables = require 'bindings.tables'
 
@@ -17,10 +18,16 @@ local lead = 32         -- elements in front of the strips; the first is the rat
 
 -- Those of one exchange of fields along one axis, none so far. gradual: see clock.krn
 function parcels.new(fields, gradual)
-    local program = source.program('array/parcel.krn', { defines = { HALO = fields.halo,
-        MARE_REAL = fields.precision, GRADUAL = gradual and 1 or 0 } })
-    return setmetatable({ fields = fields, program = program, list = {}, half = 1, packs = {},
-        on = {}, unpacks = {}, has_unpack = {} }, Parcels)
+    return setmetatable({ fields = fields, gradual = gradual and 1 or 0, programs = {}, list = {},
+        half = 1, packs = {}, on = {}, unpacks = {}, has_unpack = {} }, Parcels)
+end
+
+local function kernel_of(self, device, name)
+    local group, fields = rates.group_of(device), self.fields
+    self.programs[group] = self.programs[group] or source.program('array/parcel.krn', {
+        defines = { HALO = fields.halo, MARE_REAL = fields.precision, GROUP = group,
+            GRADUAL = self.gradual } })
+    return fields:kernel(device, self.programs[group], name), group
 end
 
 local function parcel_of(self, from, to)
@@ -55,15 +62,17 @@ end
 
 -- One launch packs two strips, those of a part with two neighbours on another device.
 local function bind_packs(self, one)
-    local kernel = self.fields:kernel(one.from, self.program, 'pack')
+    local kernel, group = kernel_of(self, one.from, 'pack')
     for k = 1, #one.strips, 2 do
         local a, b = one.strips[k], one.strips[k + 1]
         local second = b or { buffer = a.buffer, strip = tables.merged(a.strip, { lines = 0 }) }
         self.packs[#self.packs + 1] = kernel:bind { first_cells = a.buffer, first = a.strip,
             second_cells = second.buffer, second = second.strip, parcel = one.packed,
-            fields = a.fields,
-            global = { math.max(a.strip.lines, second.strip.lines), 2 * a.fields } }
+            fields = a.fields, maxima = one.packed, count = 0, group = { group, 1 }, global = {
+                group * math.ceil(math.max(a.strip.lines, second.strip.lines) / group),
+                2 * a.fields + 1 } }
         self.on[#self.on + 1] = one.from
+        one.pack = one.pack or self.packs[#self.packs]
     end
 end
 
@@ -82,7 +91,7 @@ end
 function Parcels:unpack(state, values)
     local device, clock = state.device, state.clock
     if not clock or self.has_unpack[device] then return nil end
-    local launch = self.fields:kernel(device, self.program, 'unpack'):bind(tables.merged(values,
+    local launch = kernel_of(self, device, 'unpack'):bind(tables.merged(values,
         { clock = clock, rate = 0 }))
     self.has_unpack[device], self.unpacks[#self.unpacks + 1] = true, launch
     return launch
@@ -101,12 +110,20 @@ function Parcels:tell(rate)
     for k = 1, #self.unpacks do self.unpacks[k]:set('rate', rate) end
 end
 
+-- Lets the next pack() take the rate of a device from its maxima.
+function Parcels:take_rate(device, maxima, count)
+    local launch = self:from(device).pack
+    launch:set('maxima', maxima)
+    launch:set('count', count)
+end
+
 -- Queues what brings all to the host. streams: by device, those that it is queued on, or nil
 function Parcels:pack(streams)
     self.half = 3 - self.half
     for k = 1, #self.packs do self.packs[k]:run(streams and streams[self.on[k]]) end
     for k = 1, #self.list do
         local one = self.list[k]
+        one.pack:set('count', 0)
         one.download.into = one.halves[self.half]
         one.download.stream = streams and streams[one.from] or one.from.stream
         one.packed:download(one.download)
@@ -122,7 +139,7 @@ function Parcels:bring(streams)
     end
 end
 
--- Returns the first parcel that comes from a device, or nil. Its rate is element 0 of `packed`.
+-- Returns the first parcel that comes from a device, which has its rate, or nil.
 function Parcels:from(device)
     for k = 1, #self.list do
         if self.list[k].from == device then return self.list[k] end

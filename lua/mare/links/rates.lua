@@ -9,6 +9,13 @@ local rates = {}
 local Rates = {}
 Rates.__index = Rates
 
+local group = { gpu = 256, cpu = 16, other = 64 }
+
+-- Returns how many work-items of a device look for its largest rate.
+function rates.group_of(device)
+    return math.min(group[device.info.kind], device.info.max_group_size)
+end
+
 function rates.new(fields)
     local self = setmetatable({ devices = fields.devices }, Rates)
     for k, device in ipairs(fields.devices) do
@@ -29,11 +36,9 @@ local function bring_along(self, following)
     if following then following:start() end
 end
 
--- Queues what finds the rate of the k-th device, and brings it to the host unless parcels do.
+-- Queues what finds the rate of the k-th device and brings it to the host, unless parcels do.
 local function find(self, k, clock, parcels)
-    local parcel = parcels and parcels:from(self.devices[k])
-    clock.rate:set('found', parcel and parcel.packed or self[k].buffer)
-    if parcel then return clock.rate:run() end
+    if parcels then return parcels:take_rate(self.devices[k], clock.maxima, clock.count) end
     self[k]:clear()
     clock.rate:run()
     self[k]:follow()
@@ -66,7 +71,6 @@ end
 -- Takes the rates away, and tells the ticks none.
 function Rates:forget(clocks)
     for k = 1, #self do
-        clocks[k].rate:set('found', self[k].buffer)
         clocks[k].rate:run()
         clocks[k].tick:set('rate', 0)
     end

@@ -57,10 +57,12 @@ static bool read_factor(const mr_source *source, mr_cursor *c, int depth, uint64
         return depth < MAX_DEPTH && read_sum(source, c, depth + 1, out) &&
                mr_token_is(mr_next(c), ")");
     if (token.kind != MR_TOKEN_WORD) return false;
-    char *end = NULL;
-    *out = strtoul(token.start, &end, 0);
-    end += strspn(end, "uUlL");
-    if (end == token.start + token.size) return is_size(*out);
+    if (*token.start >= '0' && *token.start <= '9') {
+        char *end = NULL;
+        *out = strtoul(token.start, &end, 0);
+        end += strspn(end, "uUlL");
+        return end == token.start + token.size && is_size(*out);
+    }
     const char *define = mr_find_define(source, token);
     return define ? read_value(source, define, depth, out)
                   : read_defined(source, token, depth, out);

@@ -187,7 +187,7 @@ static mare_status check_shape(const mare_launch *launch, const uint32_t global[
         if (!group[d] || group[d] > info->max_group[d])
             return mr_fail(MARE_ERROR_ARGUMENT,
                            "kernel '%s': group size %u along %c (allowed on %s: 1 to %u)", name,
-                           group[d], "xyz"[d], info -> name, info -> max_group[d]);
+                           group[d], "xyz"[d], info->name, info->max_group[d]);
     }
     uint64_t plane = (uint64_t)group[0] * group[1];
     if (plane <= limit_of(launch) && plane * group[2] <= limit_of(launch)) return MARE_OK;

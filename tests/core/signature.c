@@ -340,6 +340,9 @@ static void reads_groups(void) {
                  "#define G (W / 4)\n#define W 256 /* c */\n#define W 0x100\n"
                  "MR_KERNEL MR_GROUP_SIZE(G, 1, 1) void f(int n)",
                  "64 x 1 x 1");
+    expect_group(MARE,
+                 "#define L 64\n#define ULL 2\nMR_KERNEL MR_GROUP_SIZE(L, ULL, 1) void f(int n)",
+                 "64 x 2 x 1");
     expect_group(OPENCL, "kernel __attribute__((reqd_work_group_size(LOOP, 8, 1))) void f(int n)",
                  "0 x 0 x 0");
     expect_group(OPENCL,

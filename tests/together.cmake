@@ -9,6 +9,7 @@ set(together
     "kernels: c_grid derived march sweeps"
     "lua: bad_files damaged readers special_files"
     "lua: block call events profile"
+    "lua: divided parts steps volume"
     "lua: arrays_table fields fields_arrays ndarray ndarray_numpy ordering_numpy"
     "lua: energy frames live sides study sweep"
     "lua: mandelbrot refusals run_options snapshot suggest translate"

@@ -113,6 +113,9 @@ cases('a fault of the user', { setup = null }, {
       "buffer 'rho' is used after its release" },
 })
 
+local cache = os.tmpname()
+os.remove(cache)
+
 cases('a fault of the system', { setup = null }, {
     { line = "d:buffer { size = 2^20, label = 'E' }", environment = 'MARE_MEMORY_LIMIT=1000K',
       status = 'MEMORY', "'E': 1048576 bytes, null:0 allows at most 1024000" },
@@ -120,8 +123,8 @@ cases('a fault of the system', { setup = null }, {
       status = 'MEMORY', "'E' of 1024000 bytes on null:0", 'buffers hold 512 bytes, 0 are idle',
       'limit is 1024000 bytes' },
     { setup = "os.execute 'mkdir -p \"$MARE_CACHE/.mare-1-1\"'\n",
-      line = 'mare.device.cache.clear()', cache = '/tmp/mare-faults', status = 'IO',
-      '/tmp/mare-faults/.mare-1-1', 'directory',
+      line = 'mare.device.cache.clear()', cache = cache, status = 'IO',
+      cache .. '/.mare-1-1', 'directory',
       after = "os.execute 'rm -r \"$MARE_CACHE\"'\n" },
     { line = "mare.device.open 'null'", setup = '\n', environment = 'MARE_MEMORY_LIMIT=lots',
       status = 'ARGUMENT', "device 'null:0'", "MARE_MEMORY_LIMIT='lots' is no size" },

@@ -46,10 +46,10 @@ describe('a field as an array', function()
         local u, p, rho = cells(sim, 'u'), cells(sim, 'p'), cells(sim, 'rho')
         sim:set('rho', sim:array 'rho' * 4)
         assert.equal(4 * rho[9], sim:field 'rho':totable()[9])
+        local now = cells(sim, 'p')
         for k, value in ipairs(cells(sim, 'u')) do
             assert.truthy(math.abs(value - u[k]) < 1e-14)
-            assert.truthy(math.abs(cells(sim, 'p')[k] - p[k]) < 1e-13)
-            if k == 20 then break end
+            assert.truthy(math.abs(now[k] - p[k]) < 1e-13)
         end
         sim:step(1)
         twin:set('rho', twin:array 'rho' * 4)

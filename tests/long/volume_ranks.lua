@@ -38,15 +38,14 @@ local script = [[
             return -c, c
         end,
         source = function(q, x, y, z, t, p) return x * math.sin(t + z) - 0.1 * q.p, y, 0, q.v.x end,
-        -- Products: LuaJIT's x ^ 2 has other bits once it is compiled.
-        variables = { { name = 'energy', value = function(q, p) return 0.5 * (q.p * q.p
-            / p.stiffness + p.density * (q.v_x * q.v_x + q.v_y * q.v_y + q.v_z * q.v_z)) end } },
+        variables = { { name = 'energy', value = function(q, p) return 0.5 * (q.p ^ 2
+            / p.stiffness + p.density * (q.v_x ^ 2 + q.v_y ^ 2 + q.v_z ^ 2)) end } },
         integrals = { { name = 'all', variable = 'energy' }, { name = 'sum', variable = 'p' } } }
     local sim = mare.volume { title = 'volume', options = o, scheme = scheme,
         boundaries = sides[o.sides], gauges = { { name = 'g', x = 0.3, y = 0.9, z = 0.55 } },
         grid = { nx = 13, ny = 10, nz = 23, x = { 0, 1 }, y = { 0, 1 }, z = { 0, 1.5 } },
         initial = function(x, y, z)
-            return math.sin(6 * x + 4 * y - 5 * z) + x, z, x * y, y - x
+            return math.sin(6 * x + 4 * y - 5 * z) + x ^ 2, z, x * y, y - x
         end,
         at = { { 0.04, function(sim)
             sim:change(function(q, x, y, z) return q.p + 0.01 * x * z, q.v.x, q.v.y, q.v.z end)

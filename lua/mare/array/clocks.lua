@@ -100,9 +100,9 @@ function Clocks:tick(following)
     together(self.ticks)
 end
 
--- Queues what notes a step of a fixed dt that nobody else is told of.
+-- Queues what notes a step of a fixed dt, or one that leaves rates as they are; nobody is told.
 function Clocks:go_on()
-    self.rates:forget(self.list)
+    if self.rates then self.rates:forget(self.list) end
     together(self.ticks)
 end
 

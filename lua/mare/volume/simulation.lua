@@ -97,12 +97,13 @@ local function first_planes(self, at)
     return other[at]
 end
 
--- Queues the first or the second step of a pair, which leaves the state where it is.
+-- Queues the first or the second step of a pair, which leaves the state where it is. The rate
+-- behind the first is what it was: planes of the second find the next.
 local function queue_first(self, at)
     queue_beyond(self, at)
     at = first_planes(self, at)
     run(self, at, columns.first)
-    self.clocks:tick()
+    self.clocks:go_on()
 end
 
 local function queue_second(self, at)
@@ -122,7 +123,7 @@ local function queue_pair(self, at)
     end
     at = first_planes(self, at)
     at = run(self, at, columns.both)
-    self.clocks:tick()
+    self.clocks:go_on()
     at = run(self, at, planes.second)
     self.clocks:tick()
     return at

@@ -68,6 +68,37 @@ local ring = [[
         end
         one.all:release()
     end
+
+    -- Slices of volumes, of both buffers in turn.
+    local v = require 'mare.volume.slabs'.new { names = { 'a', 'b' }, precision = 'double',
+        count = size, devices = { d }, is_around = true, ghosts = { x = 0, y = 0, z = 0 },
+        grid = mare.volume.grid { nx = 5, ny = 4, nz = 5 * size, x = { 0, 1 }, y = { 0, 1 },
+            z = { 0, 1 } } }
+    assert(v:transport() == links.texts[expected], v:transport())
+    local slab, got = v.list[1], {}
+    local count, cells = 4 * 2 * slab.plane, (slab.nz + 8) * 2 * slab.plane
+    for round = 1, rounds do
+        local own, which = {}, round % 2 + 1
+        local buffer = slab[which == 1 and 'state' or 'scratch']
+        for k = 1, cells do own[k] = value(rank, round, k - 1) end
+        buffer:upload(own)
+        if round % size == rank then system.sleep(0.02) end
+        v:exchange(which)
+        for n, first in ipairs { slab:start(0, -4), slab:start(0, slab.nz) } do
+            local kept = d:buffer { type = 'double', count = count }
+            kept:copy(buffer, { src_offset = first, count = count })
+            got[#got + 1] = { kept, round, slab:start(0, n == 1 and slab.nz - 4 or 0),
+                (rank + (n == 1 and -1 or 1)) % size }
+        end
+    end
+    for _, one in ipairs(got) do
+        local found = one[1]:totable()
+        for k = 1, count do
+            assert(found[k] == value(one[4], one[2], one[3] + k - 1), 'slices of ' .. one[4])
+        end
+        one[1]:release()
+    end
+    v:release()
     for k = 1, #list do list[rank % 2 == 0 and k or #list + 1 - k]:release() end
     mare.ranks.barrier()
     while lending.count() > 0 do end

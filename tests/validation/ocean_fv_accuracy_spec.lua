@@ -114,7 +114,7 @@ local function steady_errors(sim, q, exact)
 end
 
 describe('ocean, steady flow', function()
-    local it = turns(it, 2)
+    local it = turns(it, 3)
 
     it('over a bump, subcritical', function()
         local q, head = 4.42, 2 + 4.42 ^ 2 / (2 * g * 4)

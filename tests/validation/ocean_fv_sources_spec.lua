@@ -3,6 +3,7 @@
 -- every run, which a race in the published one does not.
 
 local ocean = require 'mare.ocean'
+local sample = require 'tests.sample'
 local support = require 'tests.validation.support'
 local turns = require 'tests.turns'
 
@@ -52,15 +53,16 @@ describe('ocean, finite volumes:', function()
     it('friction stops water as it should, and never turns it', function()
         local t, u = 4000, 0.5
         local rates = {
-            linear = { 2e-4, u * math.exp(-2e-4 * t) },
-            quadratic = { 0.01, u / (1 + 0.01 * u * t / depth) },
-            manning = { 0.03, u / (1 + 9.81 * 0.03 ^ 2 * u * t / depth ^ (4 / 3)) },
+            { 'linear', 2e-4, u * math.exp(-2e-4 * t) },
+            { 'quadratic', 0.01, u / (1 + 0.01 * u * t / depth) },
+            { 'manning', 0.03, u / (1 + 9.81 * 0.03 ^ 2 * u * t / depth ^ (4 / 3)) },
         }
-        for kind, wanted in pairs(rates) do
-            local sim = basin({ friction = { kind = kind, coefficient = wanted[1] } },
+        for _, case in ipairs(sample(rates, 1)) do
+            local kind, coefficient, wanted = unpack(case)
+            local sim = basin({ friction = { kind = kind, coefficient = coefficient } },
                 function() return 0, u, 0 end)
             support.run_to(sim, t)
-            near(wanted[2], value(sim, 'hu') / depth, 5e-3)
+            near(wanted, value(sim, 'hu') / depth, 5e-3)
             assert.equal(0, value(sim, 'hv'))
             sim:release()
         end

@@ -244,6 +244,8 @@ function exchange.new(fields, boundaries, scheme, which, fraction)
     for k, axis in ipairs(axes) do
         self.axes[k] = new_axis(self, axis, fields, program, scheme.gradual)
     end
+    local first = self.axes[1].is_staged and self.axes[1] or self.axes[2]
+    self.parcels = first.parcels and first.parcels:ticks() and first.parcels or nil
     self.is_joint = self.joint.x or self.joint.y
     self.open, self.shown = {}, {}
     for _, s in ipairs(scheme.ghosts and states or {}) do
@@ -325,14 +327,10 @@ end
 
 -- Returns the parcels that bring the rates of all devices to the host between begin() and run(), or
 -- nil. Then run() ticks the clocks with what tick() was told last.
-function Exchange:carrier()
-    if self.is_early then return nil end
-    local first = self.axes[1].is_staged and self.axes[1] or self.axes[2]
-    return first.parcels and first.parcels:ticks() and first.parcels or nil
-end
+function Exchange:carrier() return not self.is_early and self.parcels or nil end
 
 function Exchange:tick(rate)
-    self:carrier():tell(rate)
+    self.parcels:tell(rate)
     self.is_told = true
 end
 

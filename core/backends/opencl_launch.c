@@ -3,8 +3,10 @@
  * In OpenCL the arguments are a state of the kernel object. So each launch has a kernel object of
  * its own and sets only those arguments that have changed since its last run; whether any has, it
  * sees from the revision, which counts the settings of a launch.
- * A view becomes a sub-buffer, which is made when the view changes and kept. Buffers are told apart
- * by serial numbers, since a new one may lie at the address of one that is gone.
+ * A view becomes a sub-buffer, which is made when the view changes and kept. It holds a reference
+ * to its buffer: NVIDIA's driver (580.159) counts none, and crashes when a sub-buffer is released
+ * after its buffer. Buffers are told apart by serial numbers, since a new one may lie at the address
+ * of one that is gone.
  */
 #include "opencl.h"
 
@@ -15,7 +17,7 @@
 /* The buffer that the kernel object holds for one argument. */
 typedef struct shadow {
     uint64_t serial, offset, size;
-    struct mr_cl_mem *view;
+    struct mr_cl_mem *view, *whole; /* both held, or NULL for a whole buffer */
 } shadow;
 
 typedef struct launch_state {
@@ -28,13 +30,18 @@ typedef struct launch_state {
     mr_value *values; /* that the kernel object holds, by word */
 } launch_state;
 
+static void release_view(const shadow *it) {
+    if (!it->view) return;
+    mr_cl.clReleaseMemObject(it->view);
+    mr_cl.clReleaseMemObject(it->whole);
+}
+
 void mr_opencl_launch_destroy(mr_native device, mr_native native) {
     (void)device;
     launch_state *state = native.ptr;
     if (!state) return;
     if (state->kernel) mr_cl.clReleaseKernel(state->kernel);
-    for (uint32_t i = 0; state->shadows && i < state->count; i++)
-        if (state->shadows[i].view) mr_cl.clReleaseMemObject(state->shadows[i].view);
+    for (uint32_t i = 0; state->shadows && i < state->count; i++) release_view(&state->shadows[i]);
     free(state->shadows);
     free(state->values);
     free(state->is_set);
@@ -67,16 +74,16 @@ mare_status mr_opencl_launch_create(mr_native device, const mr_dispatch *launch,
 
 /* ---- arguments ---- */
 
-static mare_status make_view(const mr_span *span, uint32_t index, struct mr_cl_mem **out) {
-    const mr_opencl_buffer *whole = span->buffer.ptr;
-    const size_t region[2] = { span->offset, span->size }; /* a cl_buffer_region */
+static mare_status make_view(shadow *out, struct mr_cl_mem *whole, uint32_t index) {
+    const size_t region[2] = { out->offset, out->size }; /* a cl_buffer_region */
     int32_t code = 0;
-    *out = mr_cl.clCreateSubBuffer(whole->mem, 0, MR_CL_BUFFER_CREATE_TYPE_REGION, region, &code);
-    if (!*out)
-        return mr_opencl_fail(code, "clCreateSubBuffer",
-                              "argument %u, %" PRIu64 " bytes at %" PRIu64, index, span->size,
-                              span->offset);
-    return MARE_OK;
+    MR_CL_TRY(clRetainMemObject, (whole), "argument %u, a view's buffer", index);
+    out->view = mr_cl.clCreateSubBuffer(whole, 0, MR_CL_BUFFER_CREATE_TYPE_REGION, region, &code);
+    out->whole = whole;
+    if (out->view) return MARE_OK;
+    mr_cl.clReleaseMemObject(whole);
+    return mr_opencl_fail(code, "clCreateSubBuffer", "argument %u, %" PRIu64 " bytes at %" PRIu64,
+                          index, out->size, out->offset);
 }
 
 static mare_status set_buffer(launch_state *state, uint32_t index, const mr_span *span) {
@@ -85,16 +92,16 @@ static mare_status set_buffer(launch_state *state, uint32_t index, const mr_span
     if (last->serial == whole->serial && last->offset == span->offset && last->size == span->size)
         return MARE_OK;
     const bool is_part = span->size && (span->offset || span->size != whole->size);
-    struct mr_cl_mem *view = NULL;
-    if (is_part) MR_TRY(make_view(span, index, &view));
-    struct mr_cl_mem *mem = view ? view : whole->mem;
+    shadow next = { .serial = whole->serial, .offset = span->offset, .size = span->size };
+    if (is_part) MR_TRY(make_view(&next, whole->mem, index));
+    struct mr_cl_mem *mem = next.view ? next.view : whole->mem;
     int32_t code = mr_cl.clSetKernelArg(state->kernel, index, sizeof mem, &mem);
     if (code != 0) {
-        if (view) mr_cl.clReleaseMemObject(view);
+        release_view(&next);
         return mr_opencl_fail(code, "clSetKernelArg", "argument %u, a buffer", index);
     }
-    if (last->view) mr_cl.clReleaseMemObject(last->view);
-    *last = (shadow){ whole->serial, span->offset, span->size, view };
+    release_view(last);
+    *last = next;
     return MARE_OK;
 }
 

@@ -46,7 +46,7 @@ struct mr_cl_event {
     uint64_t time;
 };
 struct mr_cl_mem {
-    int refs;
+    int refs, parts;            /* sub-buffers that there are */
     struct mr_cl_mem *parent;
     size_t size;
     unsigned char *data;
@@ -353,17 +353,18 @@ struct mr_cl_mem *clCreateSubBuffer(struct mr_cl_mem *parent, uint64_t flags, ui
     if (region[0] + region[1] > parent->size) *code = MR_CL_INVALID_VALUE;
     if (*code != 0) return NULL;
     struct mr_cl_mem *mem = object(sizeof *mem);
-    *mem = (struct mr_cl_mem){ 1, parent, region[1], parent->data + region[0], parent->context };
-    parent->refs++;
+    *mem = (struct mr_cl_mem){ .refs = 1, .parent = parent, .size = region[1],
+                               .data = parent->data + region[0], .context = parent->context };
+    parent->parts++;
     return mem;
 }
 
+/* As NVIDIA's driver, which keeps no buffer for its parts. */
 static void drop_mem(struct mr_cl_mem *mem) {
     if (!dropped(&mem->refs)) return;
-    if (mem->parent)
-        drop_mem(mem->parent);
-    else
-        free(mem->data);
+    if (mem->parts > 0) abort();
+    if (mem->parent) mem->parent->parts--;
+    else free(mem->data);
     free(mem);
 }
 

@@ -371,6 +371,19 @@ static int resized_views(void) {
     return 0;
 }
 
+/* A launch that is given another buffer and released before it has run on that. */
+static int replaced_view(void) {
+    static story s;
+    OK(tell_story(&s));
+    OK(mare_launch_set_buffer(s.launch, 2, s.y));
+    mare_buffer_release(s.view);
+    mare_buffer_release(s.x);
+    OK(mare_device_trim(s.device));
+    s.view = s.x = NULL;
+    close_story(&s);
+    return 0;
+}
+
 /* Whatever is queued while a profile is on has an NVTX range of its name; nothing else has. */
 static int ranges(void) {
     static story s;
@@ -559,6 +572,7 @@ int main(int count, char **arguments) {
         { "openings", openings },
         { "ranges", ranges },
         { "resized_views", resized_views },
+        { "replaced_view", replaced_view },
         { "shared_memory", shared_memory },
         { "refusals", refusals },
         { "one_failure", one_failure },
@@ -576,6 +590,7 @@ int main(int count, char **arguments) {
     expect(fake_start("device_info", "fake_opencl", NULL), 0, "device_info");
     expect(fake_start("ranges", "fake_opencl", NULL), 0, "ranges");
     expect(fake_start("resized_views", "fake_opencl", NULL), 0, "resized_views");
+    expect(fake_start("replaced_view", "fake_opencl", NULL), 0, "replaced_view");
     expect(fake_start("shared_memory", "fake_opencl", NULL), 0, "shared_memory");
     expect(fake_start("refusals", "fake_opencl", NULL), 0, "refusals");
     const char *const sixth[] = { "MARE_FAKE_FAIL=clSetKernelArg:6:-30", NULL };

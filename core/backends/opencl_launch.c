@@ -5,7 +5,7 @@
  * sees from the revision, which counts the settings of a launch.
  * A view becomes a sub-buffer, which is made when the view changes and kept. It holds a reference
  * to its buffer: NVIDIA's driver (580.159) counts none, and crashes when a sub-buffer is released
- * after its buffer. Buffers are told apart by serial numbers, since a new one may lie at the address
+ * after its buffer. Buffers are told apart by serial numbers, since a new one may lie at the place
  * of one that is gone.
  */
 #include "opencl.h"

@@ -172,10 +172,11 @@ MR_FN int rows_freely(progress *g, MR_GLOBAL real *dst, fastest *f) {
 
 /* The pointers are at the columns' first row to load and to store, of which the team owns and the
  * domain has low .. high - 1. Returns the largest signal rate of those, and in *done the row behind
- * the last one that is done: where it goes `freely`, that before a face that is no state. */
+ * the last one that is done: where it goes `freely`, that before a face that is no state. Where no
+ * step is due nothing is stored: copies begin before that is known. */
 MR_FN real march_strip(const MR_GLOBAL real *src, MR_GLOBAL real *dst, int low, int high,
     MR_LOCAL_PTR real *rows, MR_LOCAL_PTR real *shared, sweep x, sweep y, sources acts,
-    mr_index jump, int x_first, int freely, int *done) {
+    mr_index jump, int x_first, int freely, int is_due, int *done) {
     progress g;
     g.x = x, g.y = y, g.shared = shared, g.x_first = x_first, g.low = low, g.high = high;
     g.on = acting_on(acts, y.k);
@@ -184,7 +185,9 @@ MR_FN real march_strip(const MR_GLOBAL real *src, MR_GLOBAL real *dst, int low, 
         y.plane };
     open_ring(&g.r, rows, source);
     open_column(&g.t, y.k);
-    if (freely) {
+    if (!is_due) {
+        *done = y.end;
+    } else if (freely) {
         *done = rows_freely(&g, dst, &f);
     } else if (MARCHES_FREELY) {
         *done = single_rows(&g, y.first - REACH, y.end + REACH, 0, 0, dst, &f) - REACH;

@@ -22,7 +22,7 @@ MR_FN real march_rows(origin from, MR_GLOBAL real *dst, int column, int low, int
     const MR_GLOBAL real *at = rows_from(from, column, y->first - REACH, p, &jump);
     MR_GLOBAL real *to = rows_to(from, dst, column, y->first, p);
     return march_strip(at, to, low, high, rows, shared, x, *y, acts, jump, x_first, freely,
-        &y->first);
+        acts.dt > R(0.0), &y->first);
 }
 
 /* A step from time t on over rows that are a team's own. Returns the largest signal rate. */
@@ -32,14 +32,16 @@ MR_FN real step_rows(origin from, MR_GLOBAL real *dst, real dt, real t, part p, 
     real rate = R(0.0);
     sweep x = sweep_along_x(p, 0, dt, k), y = sweep_along_y(p, 0, dt, k);
     sources acts = sources_over(p, dt, t, 0);
-    while (dt > R(0.0) && own.from < own.to) {
-        int column = own.from / own.rows * OWN_COLUMNS - LEAD + lane * W;
+    while (own.count > 0) {
+        int column = own.strip * OWN_COLUMNS - LEAD + lane * W;
         int low = lane * W < REACH ? REACH - lane * W : 0;
         int high = least((TEAM - lane) * W - REACH, W);
-        y.first = own.south + own.from % own.rows;
-        y.end = least(own.south + own.rows, y.first + own.to - own.from);
+        y.first = own.south + own.row;
+        y.end = least(own.south + own.rows, y.first + own.count);
         if (y.first < REACH) y.end = least(y.end, p.ny - REACH);      /* one seam at a time */
-        own.from += y.end - y.first;
+        own.row += y.end - y.first;
+        own.count -= y.end - y.first;
+        if (own.row == own.rows) own.row = 0, ++own.strip;
         acts.column = column;
         low = column + low < 0 ? -column : low;
         high = least(high, p.nx - column);
@@ -60,9 +62,10 @@ MR_FN real step_rows(origin from, MR_GLOBAL real *dst, real dt, real t, part p, 
 
 MR_FN int strips_of(part p) { return ceil_ratio(p.nx + LEAD - REACH, OWN_COLUMNS); }
 
-/* All that a team does of a step. */
-MR_FN real step_part(origin from, MR_GLOBAL real *dst, real dt, real t, part p, parameters k,
-    MR_LOCAL_PTR real *shared, MR_LOCAL_PTR real *rows, int x_first) {
+/* What is a team's own of a part. It is known before the step before this one has ended. */
+MR_FN portion own_portion(origin from, part p) {
     portion own = portion_of(team_of(from), teams_of(from), strips_of(p), p.ny);
-    return step_rows(from, dst, dt, t, p, k, own, shared, rows, x_first);
+    own.south = afresh(own.south), own.rows = afresh(own.rows);
+    own.strip = afresh(own.strip), own.row = afresh(own.row), own.count = afresh(own.count);
+    return own;
 }

@@ -9,14 +9,15 @@
 
 #define START 8     /* what it takes to begin anew, in rows */
 
-/* A team's rows from .. to - 1 of the `rows` rows from `south` on, counted strip by strip. */
-typedef struct portion { int south, rows, from, to; } portion;
+/* A team's `count` rows of the `rows` rows from `south` on, counted strip by strip: from row `row`
+ * of strip `strip` on. */
+typedef struct portion { int south, rows, strip, row, count; } portion;
 
 MR_FN int ceil_ratio(int a, int b) { return (a + b - 1) / b; }
 MR_FN int least(int a, int b) { return a < b ? a : b; }
 
 MR_FN portion portion_of(int team, int teams, int strips, int ny) {
-    portion s = { 0, ny, 0, 0 };
+    portion s = { 0, ny, team % strips, 0, 0 };
     int bands = teams / strips, others = teams - bands * strips;
     if (bands > 0) {
         int even = ceil_ratio(strips * ny + START * (strips - others), teams);
@@ -24,9 +25,13 @@ MR_FN portion portion_of(int team, int teams, int strips, int ny) {
         s.south = least(ny, least(team / strips, bands) * height);
         s.rows = team < bands * strips ? least(height, ny - s.south) : ny - s.south;
     }
-    int mine = team < bands * strips ? s.rows : ceil_ratio(strips * s.rows, others);
-    s.from = (team < bands * strips ? team % strips : team - bands * strips) * mine;
-    s.to = least(s.from + mine, strips * s.rows);
+    s.count = s.rows;
+    if (team >= bands * strips && s.rows > 0) {
+        int mine = ceil_ratio(strips * s.rows, others), from = (team - bands * strips) * mine;
+        s.strip = from / s.rows;
+        s.row = from - s.strip * s.rows;
+        s.count = least(mine, strips * s.rows - from);
+    }
     return s;
 }
 

@@ -1,8 +1,8 @@
 /* partition.h - which team goes over which rows. Columns fall into strips as wide as what a team
  * owns, rows into bands of such a height that every team has one strip of a band, side by side, so
  * that they read neighbouring memory at the same time. The teams that are left share what the bands
- * leave in the north, strip by strip. Teams may be more than run at a time: bands are taken from
- * the south on. */
+ * leave in the north, strip by strip; where that is nothing, bands differ by a row at most. Teams
+ * may be more than run at a time: bands are taken from the south on. */
 
 #ifndef TRAVERSE_PARTITION
 #define TRAVERSE_PARTITION
@@ -21,9 +21,11 @@ MR_FN portion portion_of(int team, int teams, int strips, int ny) {
     int bands = teams / strips, others = teams - bands * strips;
     if (bands > 0) {
         int even = ceil_ratio(strips * ny + START * (strips - others), teams);
-        int height = least(ceil_ratio(ny, bands), even);
-        s.south = least(ny, least(team / strips, bands) * height);
-        s.rows = team < bands * strips ? least(height, ny - s.south) : ny - s.south;
+        int low = ny / bands, high = low < even ? ny - low * bands : 0;
+        if (low >= even) low = even;
+        int band = least(team / strips, bands);
+        s.south = band * low + least(band, high);
+        s.rows = band < bands ? low + (band < high) : ny - s.south;
     }
     s.count = s.rows;
     if (team >= bands * strips && s.rows > 0) {

@@ -53,7 +53,7 @@ local function differences(a, b)
 end
 
 local cases = {         -- W, GROUP, DEPTH, groups or TEAMS; precision, flux, limiter
-    { { W = 4, GROUP = 4, DEPTH = 4, groups = 3 }, 'float', 'hllc', 'mc' },
+    { { W = 4, GROUP = 4, DEPTH = 4, groups = 7 }, 'float', 'hllc', 'mc' },
     { { W = 2, GROUP = 7, DEPTH = 3, groups = 1 }, 'double', 'hll', 'mc' },
     { { W = 1, GROUP = 8, DEPTH = 2, groups = 5 }, 'float', 'hllc', 'mc' },
     { { W = 2, GROUP = 8, TEAMS = 3 }, 'float', 'hllc', 'mc' },

@@ -1,12 +1,12 @@
 /* update.h - what fluxes do to a cell. A header of fluxes that gives multiples of them, because
- * that is cheaper, says so: WEIGHT(name) is what its flux of a field has to be multiplied by. */
+ * that is cheaper, says so: WEIGHT(name, k) is what its flux of a field has to be multiplied by. */
 
 #ifndef WEIGHT
-#define WEIGHT(name) R(1.0)
+#define WEIGHT(name, k) R(1.0)
 #endif
 
 /* Conservative update with the fluxes through the low and the high face; lambda = dt / dn. */
-#define UPDATE_(name, k) q.name = mr_fma(WEIGHT(name) * lambda, low.name - high.name, q.name);
+#define UPDATE_(name, k) q.name = mr_fma(WEIGHT(name, k) * lambda, low.name - high.name, q.name);
 MR_FN cell update(cell q, flux low, flux high, real lambda) {
     EACH_FIELD(UPDATE_)
     return q;
@@ -27,8 +27,8 @@ MR_FN flux turned_flux(flux f) {
 
 /* Along both axes at once; vectors are along x and y, however the fluxes were computed. */
 #define UPDATE_BOTH_(name, k) \
-    q.name = both(q.name, west.name - east.name, WEIGHT(name) * lambda_x, \
-        south.name - north.name, WEIGHT(name) * lambda_y);
+    q.name = both(q.name, west.name - east.name, WEIGHT(name, k) * lambda_x, \
+        south.name - north.name, WEIGHT(name, k) * lambda_y);
 MR_FN cell update_both(cell q, flux west, flux east, real lambda_x, flux south, flux north,
     real lambda_y) {
     EACH_FIELD(UPDATE_BOTH_)

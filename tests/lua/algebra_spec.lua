@@ -187,7 +187,7 @@ describe('the forms of an equation', function()
         assert.equal(1, count(code, 'moved_faces', 'mr_rcp'))
         assert.equal(11, count(code, 'moved_faces', 'mr_fma') - 2)
         assert.equal(4, count(code, 'carried', 'mr_fma'))
-        assert.truthy(code:find('CARRIED_q_E R(0.5)', 1, true))     -- the energy's is given twice
+        assert.truthy(code:find('CARRIED_3 R(0.5)', 1, true))     -- the energy's is given twice
         assert.equal(2, count(code, 'carried', 'weight'))       -- of density, of pressure
         assert.equal(1, count(code, 'turned_primitive', 'w%.un'))
     end)

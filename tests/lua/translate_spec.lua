@@ -264,12 +264,19 @@ describe('a kernel in Lua', function()
     it('refuses an index outside of an array where that is asked for', function()
         local x, y = ramp 'float', ramp 'float'
         local function beside(t, i) return t[i + 5] end
-        local k = mare.kernel(function(i, x, y) y[i] = beside(x, i) end, { checked = true })
+        local weights, places = { 1, 1, 1 }, { 3, 4 }
+        local k = mare.kernel(function(i, x, y)
+            local place = places[i < 98 and 1 or 2]
+            y[i] = beside(x, i) * weights[place]
+        end, { checked = true })
         k(count - 5, x, y)
         assert.equal(count - 1, y:download()[count - 6])
         local line = debug.getinfo(beside, 'S').linedefined
         fails(function() k(count - 4, x, y) end, 'MARE_ERROR_ARGUMENT', "element 100 of 't'",
             ('translate_spec.lua:%d'):format(line))
+        places[1] = 4
+        fails(function() k(1, x, y) end, 'MARE_ERROR_ARGUMENT', "element 4 of 'weights'")
+        places[1] = 3
         k(count - 5, x, y)
         fails(function() k:bind(count, x, y) end, 'MARE_ERROR_ARGUMENT', 'bind')
     end)

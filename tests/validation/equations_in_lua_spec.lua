@@ -157,12 +157,13 @@ describe('equations in Lua', function()
             shapes.with({ march = shape }, torn, 1, 1000, 'float')))
     end)
 
+    -- With names that a limiter's number, a scheme's fields and a macro of OpenCL have.
     local function advected(cx, cy, initial)
-        local scheme = mare.equations { fields = { 'u' },
-            parameters = { c = mare.vector(cx, cy), decay = 0.5 },
-            flux = function(q, p) return p.c.n * q.u end,
+        local scheme = mare.equations { fields = { 'pow' }, theta = 1.5,
+            parameters = { c = mare.vector(cx, cy), theta = 0.5, flux = 0, units = 0 },
+            flux = function(q, p) return p.c.n * q.pow + p.flux end,
             speed = function(q, p) return p.c.n, p.c.n end,
-            source = function(q, x, y, t, p) return -p.decay * q.u + 0 * p.c.x end }
+            source = function(q, x, y, t, p) return -p.theta * q.pow + p.units * p.c.x end }
         return simulate { nx = 16, ny = 16, scheme = scheme, t_end = 0.25, initial = initial }
     end
 
@@ -170,8 +171,8 @@ describe('equations in Lua', function()
     -- same but for the axes.
     it('have parameters that are vectors', function()
         local function bumps(x, y) return 1 + 0.5 * math.sin(2 * math.pi * x) * y end
-        local one = values(advected(0.75, 0.25, bumps), 'u')
-        local other = values(advected(0.25, 0.75, function(x, y) return bumps(y, x) end), 'u')
+        local one = values(advected(0.75, 0.25, bumps), 'pow')
+        local other = values(advected(0.25, 0.75, function(x, y) return bumps(y, x) end), 'pow')
         local sum = 0
         for j = 0, 15 do
             for i = 0, 15 do
@@ -186,7 +187,7 @@ describe('equations in Lua', function()
 
     it('have sources', function()
         local sim = advected(0.75, 0.25, function() return 2 end)
-        for _, u in ipairs(values(sim, 'u')) do
+        for _, u in ipairs(values(sim, 'pow')) do
             assert.is_true(math.abs(u - 2 * math.exp(-0.5 * 0.25)) < 1e-5)
         end
     end)
@@ -322,6 +323,8 @@ describe('equations in Lua', function()
         refused("'gamma' must be a number", { parameters = { gamma = 'much' } })
         refused("'Gamma'", { parameters = { Gamma = 1 } })
         refused('at least one', { fields = {} })
+        refused("variable 'rho' is a field",
+            { variables = { { name = 'rho', value = function(q) return q.rho end } } })
         refused("field 2: 'rho' is there twice", { fields = { 'rho', 'rho' } })
         refused("no argument for 'p': it is given 5",
             { source = function(q, x, y, z, t, p) return p.a, 0, 0, t end })  -- luacheck: ignore

@@ -3,7 +3,7 @@
  * from 0 on. */
 
 #ifdef CARRIED
-#define WEIGHT(name) CARRIED_##name
+#define WEIGHT(name, k) CARRIED_##k
 #define SUM_(name, k) f.name = lower.name + upper.name;
 #endif
 #define HLL_(name, k) \

@@ -57,10 +57,10 @@ local function sorted(set)
 end
 
 local function refuse(side, name, scheme)
-    local open = scheme.open_sides and ('; open ones as { kind = %s, ... }'):format(
-        sorted(scheme.open_sides)) or ''
-    errors.argument("boundary in the %s: '%s' (there are for %s: %s%s)", side, tostring(name),
-        scheme.name, sorted(kinds), open)
+    local is_open = scheme.open_sides or {}
+    errors.argument("boundary in the %s: '%s' (there are for %s: %s%s%s)", side, tostring(name),
+        scheme.name, sorted(kinds), is_open['function'] and ', function(q, x, y, t, p)' or '',
+        next(is_open) and ('; open ones as { kind = %s, ... }'):format(sorted(is_open)) or '')
 end
 
 -- A kind for all sides, or { west = kind, ... } -> { west = kind, east =, south =, north = }.

@@ -17,7 +17,9 @@ local function all(desc, with_sides)
     for _, field in ipairs(lists) do
         for k, call in ipairs(desc[field] or {}) do
             local change = type(call) == 'table' and call.change
-            if change then list[#list + 1] = { ('%s %d'):format(field, k), change } end
+            if type(change) == 'function' then
+                list[#list + 1] = { ('%s %d'):format(field, k), change }
+            end
         end
     end
     for side, kind in pairs(with_sides and desc.boundaries or {}) do

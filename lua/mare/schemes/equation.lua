@@ -197,7 +197,14 @@ local function variables_of(self)
                 units = field.units }
         end
     end
-    for _, v in ipairs(self.variables or {}) do list[#list + 1] = v end
+    local is_field = tables.set(tables.column(self.fields, 'name'))
+    for _, v in ipairs(self.variables or {}) do
+        if v.value and is_field[v.name] then
+            errors.argument("%s: variable '%s' is a field, which has its own value", self.name,
+                v.name)
+        end
+        list[#list + 1] = v
+    end
     return list
 end
 
@@ -381,7 +388,8 @@ function Equation:build(desc)
         passes = desc.passes, stages = stages, buffers = stages and math.max(2, #stages) or nil,
         persists = desc.persists,
     }
-    return setmetatable(tables.merged(scheme, numbers, desc.more), Scheme)
+    local shown = not self.code and numbers     -- names of a script may be those of other fields
+    return setmetatable(tables.merged(scheme, shown, desc.more), Scheme)
 end
 
 -- Returns what a script gives to build(): numbers, flux, limiter, theta and passes. flux: the one
@@ -392,7 +400,8 @@ function Equation:read(desc, flux, more)
     for _, p in ipairs(self.parameters) do known[p.name] = 'any' end
     errors.fields(self.name, desc, known)
     local choose, number = choices.checks(self.name)
-    return { numbers = self:numbers(desc), flux = choose('flux', desc.flux or flux, self.fluxes),
+    local given = self.code and {} or desc      -- in Lua a parameter may be called theta or flux
+    return { numbers = self:numbers(given), flux = choose('flux', desc.flux or flux, self.fluxes),
         limiter = choose('limiter', desc.limiter or 'mc', choices.limiters),
         theta = number('theta', desc.theta or 1.3, 1, 2),
         passes = desc.passes and number('passes', desc.passes, 1, 2) }

@@ -217,8 +217,8 @@ local function carried(made, fields)
     for k, name in ipairs(fields) do w:line('f.%s = %s;', name, texts[k]) end
     w:line('return f;')
     w:close()
-    for k, name in ipairs(fields) do
-        w:line('#define CARRIED_%s %s', name, types.literal(scales[k], 'real'))
+    for k, scale in ipairs(scales) do       -- by plane: a name may be a macro of OpenCL, as pow
+        w:line('#define CARRIED_%d %s', k - 1, types.literal(scale, 'real'))
     end
     return '#define CARRIED 1\n' .. w:text()
 end

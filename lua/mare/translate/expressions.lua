@@ -65,34 +65,37 @@ local function index(w, node)
     return types.is_integer(w.of[node]) and text or '(int)' .. text
 end
 
-local function tuple_index(w, node)
-    local k = w.constants[node]
-    if k then return ('%.0f'):format(k - 1) end
-    local text = operand(w, node, types.is_integer(w.of[node]) and 12 or unary + 1, 'int32')
-    return (types.is_integer(w.of[node]) and '%s - 1' or '(int)%s - 1'):format(text)
+-- Returns the text of an index that is checked: outside of the array or list, it is that of the
+-- first element, and noted. first: the index of that in Lua
+local function checked(w, node, base, text, first)
+    local object, sites = w.of[node.object], w.fault.sites
+    sites[#sites + 1] = { name = node.object.name or base, first = first,
+        where = ('%s:%d'):format(w.instance.resolved.chunk, node.line or 0) }
+    local count = object.size or base .. '_count'
+    return ('lua_place(%s, %s, %d, %s)'):format(text, count, #sites, w.fault.text)
 end
 
--- Returns the text of an index into an array that is checked: outside of it, it is 0 and noted.
-local function checked(w, node, base, text)
-    local object, sites = w.of[node.object], w.fault.sites
-    sites[#sites + 1] = { name = node.object.name or base,
-        where = ('%s:%d'):format(w.instance.resolved.chunk, node.line or 0) }
-    local count = object.is_local and object.size or base .. '_count'
-    return ('lua_place(%s, %s, %d, %s)'):format(text, count, #sites, w.fault.text)
+local function tuple_index(w, node, base)
+    local k = w.constants[node.key]
+    if k then return ('%.0f'):format(k - 1) end
+    local is_whole = types.is_integer(w.of[node.key])
+    local text = operand(w, node.key, is_whole and 12 or unary + 1, 'int32')
+    text = (is_whole and '%s - 1' or '(int)%s - 1'):format(text)
+    return w.fault and checked(w, node, base, text, 1) or text
 end
 
 -- Returns the text of an index into an array.
 local function place_text(w, node, base)
     local text = index(w, node.key)
-    return w.fault and checked(w, node, base, text) or text
+    return w.fault and checked(w, node, base, text, 0) or text
 end
 
 -- Returns the text of a place in an array or a list.
 function expressions.place(w, node)
     local object = w.of[node.object]
     local base = operand(w, node.object, atom)
-    local key = object.kind == 'tuple' and tuple_index(w, node.key) or place_text(w, node, base)
-    return ('%s[%s]'):format(base, key), atom
+    local place = object.kind == 'tuple' and tuple_index or place_text
+    return ('%s[%s]'):format(base, place(w, node, base)), atom
 end
 
 function write.index(w, node)

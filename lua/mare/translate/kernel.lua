@@ -34,7 +34,7 @@ local allowed = { name = 'string', checked = 'boolean', device = 'table', group 
 -- or 'relaxed' ('strict'), precision = 'float' or 'double' for numbers that are in no array
 -- ('double' if an array holds doubles), device = where the kernel runs (the device of the
 -- first buffer), group = the work-items of a group, a number or { x, y, z } (core chooses),
--- checked = whether a call waits, and refuses an index outside of an array (false) }
+-- checked = whether a call waits, and refuses an index outside of an array or list (false) }
 function kernel.new(f, options)
     if type(f) ~= 'function' then
         errors.argument('mare.kernel: a function is wanted, not %s', type(f))
@@ -226,7 +226,7 @@ local function check_indices(self, made)
     if not site then return end
     made.fault.buffer:fill(0)
     errors.argument_at(site.where, "%s: element %d of '%s' is asked for, which is outside of it",
-        self.name, noted[1], site.name)
+        self.name, noted[1] + site.first, site.name)
 end
 
 -- kernel(size, ...) queues the kernel on the device's default stream.

@@ -46,6 +46,7 @@ end
 
 local hints = {
     ['function'] = ': it can only be called',
+    cdata = ': arrays and buffers come as arguments',
     table = (': kernels take its elements by keys that stand in the text, t.name or t[1], and by '
         .. 'others only from lists of at most %d numbers'):format(lists.most),
 }

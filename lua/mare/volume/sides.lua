@@ -49,6 +49,12 @@ end
 -- a table of all six, or what this has returned
 function sides.of(given, scheme)
     local kinds, is_each = {}, type(given) == 'table' and not given.kind
+    for side in pairs(is_each and given or {}) do
+        if not axis_of[side] then
+            errors.argument('volume: boundary %s: there is no such side (there are: %s)',
+                tostring(side), table.concat(sides.names, ', '))
+        end
+    end
     for k, side in ipairs(sides.names) do
         local kind = given
         if is_each then kind = given[side] end
@@ -58,12 +64,6 @@ function sides.of(given, scheme)
         if other and (other == 'periodic') ~= (kind == 'periodic') then
             errors.argument('volume: boundary %s is periodic, the opposite side is not',
                 other == 'periodic' and sides.names[k - 1] or side)
-        end
-    end
-    for side in pairs(is_each and given or {}) do
-        if not kinds[side] then
-            errors.argument('volume: boundary %s: there is no such side (there are: %s)',
-                tostring(side), table.concat(sides.names, ', '))
         end
     end
     return kinds

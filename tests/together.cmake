@@ -8,7 +8,7 @@ set(together
     "kernels: fft ndarray ordering products"
     "kernels: c_grid derived march sweeps"
     "lua: bad_files damaged readers special_files"
-    "lua: block call events profile"
+    "lua: block call carried events gradient profile"
     "lua: divided parts steps volume"
     "lua: arrays_table fields fields_arrays ndarray ndarray_numpy ordering_numpy"
     "lua: energy frames live sides study sweep"

@@ -30,4 +30,11 @@ function boundary.is_wall(given)
     return kind ~= nil and kind.is_wall == true
 end
 
+-- Planes whose component goes across a side, as the bits of a number.
+function boundary.mask(planes)
+    local mask = 0
+    for _, plane in ipairs(planes) do mask = mask + 2 ^ plane end
+    return mask
+end
+
 return boundary

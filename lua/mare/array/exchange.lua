@@ -151,13 +151,6 @@ local function side_of(self, axis, to, side, moves)
     return strip
 end
 
--- Planes as bits of a number.
-local function mask_of(planes)
-    local mask = 0
-    for _, plane in ipairs(planes) do mask = mask + 2 ^ plane end
-    return mask
-end
-
 -- What the launch takes that fills both ends of a part along an axis, but for memory of parcels,
 -- which is there later, and whether a step can do without it.
 local function arguments_of(self, axis, to, moves)
@@ -170,7 +163,7 @@ local function arguments_of(self, axis, to, moves)
         low = low, high = high, state = to[self.which],
         axis = { origin = e.origin, along = e.along, across = e.across, plane = layout.plane,
             cells = e.cells, lines = e.lines, fields = layout.fields,
-            normals = mask_of(self.normal[axis.name]), staggered = self.staggered },
+            normals = boundary.mask(self.normal[axis.name]), staggered = self.staggered },
         global = { e.lines, 2 * layout.fields },
     }, is_idle
 end

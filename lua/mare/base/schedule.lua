@@ -90,16 +90,14 @@ end
 -- `schedule`.
 schedule.several = {}
 
-function schedule.several:next_time(t)
-    local time = math.huge
-    for _, item in ipairs(self.list) do time = math.min(time, item.schedule:next_time(t)) end
-    return time
-end
-
-function schedule.several:next_step(n)
-    local step = math.huge
-    for _, item in ipairs(self.list) do step = math.min(step, item.schedule:next_step(n)) end
-    return step
+for _, next_one in ipairs { 'next_time', 'next_step' } do
+    schedule.several[next_one] = function(self, now)
+        local least = math.huge
+        for _, item in ipairs(self.list) do
+            least = math.min(least, item.schedule[next_one](item.schedule, now))
+        end
+        return least
+    end
 end
 
 function schedule.several:hits(t)

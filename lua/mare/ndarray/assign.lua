@@ -14,12 +14,15 @@ local shapes = require 'mare.expression.shapes'
 local assign = {}
 local Array = array.methods
 
--- Whether a pending node reads a version.
+-- Whether a pending node reads a version that is the one, or memory that others share if none is
+-- given.
 local function reads(node, version)
     for k = 1, 3 do
         local x = node[k]
         if x and type(x) ~= 'number' then
-            if x.version == version or x.op and reads(x, version) then return true end
+            local own = x.version
+            if own and (own == version or not version and own.bytes == 0)
+                or x.op and reads(x, version) then return true end
         end
     end
     return false
@@ -35,19 +38,9 @@ end
 
 assign.settle = settle
 
-local function reads_shared(node)
-    for k = 1, 3 do
-        local x = node[k]
-        if x and type(x) ~= 'number' then
-            if x.version and x.version.bytes == 0 or x.op and reads_shared(x) then return true end
-        end
-    end
-    return false
-end
-
 -- Computes a pending node now if it reads memory that others share, who may write there.
 function assign.settle_shared(node)
-    if node.op and reads_shared(node) then evaluate.node(node) end
+    if node.op and reads(node) then evaluate.node(node) end
 end
 
 -- Prepares a version for others who write it: computes what is pending on it, and lets it stay

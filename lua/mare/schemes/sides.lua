@@ -220,12 +220,6 @@ end
 
 -- ---- launches ----
 
-local function mask_of(planes)
-    local mask = 0
-    for _, plane in ipairs(planes) do mask = mask + 2 ^ plane end
-    return mask
-end
-
 local function launch_of(scheme, exchange, side, state, which, fraction)
     local given = exchange.boundaries[side]
     if given.kind == 'function' then
@@ -242,7 +236,7 @@ local function launch_of(scheme, exchange, side, state, which, fraction)
         along = along_x and l.stride or 1, across = along_x and 1 or l.stride, plane = l.plane,
         lines = own.lines, cells = along_x and l.ny or l.nx, fields = l.fields,
         high = (side == 'east' or side == 'north') and 1 or 0,
-        normals = mask_of(scheme.normal[along_x and 'y' or 'x']),
+        normals = boundary.mask(scheme.normal[along_x and 'y' or 'x']),
         kinds = own.kinds, times = own.times, records = own.records, table = own.table,
     }, { global = { own.lines, l.fields } })
 end

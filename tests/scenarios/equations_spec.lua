@@ -148,6 +148,9 @@ describe('the functions of equations', function()
         assert.is_true(found.different > 0 and found.different <= 64)
         assert.is_true(found.largest < 1e-13)
         fails(function() mare.check(mare.euler {}) end, 'MARE_ERROR_ARGUMENT', 'mare.equations')
+        function scheme.functions.speed() return 1 end
+        fails(function() scheme:check { device = device, count = 64 } end,
+            'MARE_ERROR_ARGUMENT', 'plain Lua gives nil')
     end)
 end)
 

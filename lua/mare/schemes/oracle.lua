@@ -99,6 +99,9 @@ local function order_of(scheme, results)
 end
 
 local function apart(a, b)
+    if type(b) ~= 'number' then
+        errors.argument('mare.check: plain Lua gives %s where the kernel gives %g', tostring(b), a)
+    end
     if a == b or a ~= a and b ~= b then return 0 end
     local found = math.abs(a - b) / math.max(math.abs(a), math.abs(b))
     return found == found and found or math.huge

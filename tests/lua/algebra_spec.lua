@@ -161,6 +161,18 @@ describe('a polynomial', function()
         assert.equal(3, operations_in(values))      -- a b + 1, then a times that and b b and a
     end)
 
+    it('keeps a difference whole, and what it gains apart', function()
+        local k, dt = input 'k', input 'dt'
+        local room = polynomial.room({ [k] = k, [dt] = dt }, true)
+        local d = x - y
+        local later = (x + dt * k * x) - (y + dt * k * x)
+        room:keep(d, later)
+        local simple = room:expressions { room:expand(3 * k * later * y) }[1]
+        assert.equal(3, operations_in { simple } - 1)       -- and 3 k, the same for all cells
+        assert.equal(0, value(simple, { [x] = 0.1, [y] = 0.1, [k] = 0.3, [dt] = 0.7 }))
+        near(3 * 0.3 * 0.6 * 0.1, value(simple, { [x] = 0.7, [y] = 0.1, [k] = 0.3, [dt] = 0.7 }))
+    end)
+
     it('does not multiply sums out', function()
         local room = polynomial.room {}
         local node = trace.of(function(a) return (a - 1) ^ 2 end, x)[1]
@@ -179,6 +191,15 @@ local function count(code, name, word)
     local body = code:match('MR_FN [%w ]*' .. name .. '%b()%s*(%b{})')
     local _, found = (body or ''):gsub('%f[%w_]' .. word, '')
     return body and found
+end
+
+-- Returns what a function of one line per value gives for these numbers, by plain Lua.
+local function value_of(code, name, given)
+    local body = code:match('MR_FN [%w ]*' .. name .. '%b()%s*(%b{})'):sub(2, -2)
+    body = body:gsub('real ', 'local '):gsub('cell to', 'local to'):gsub('R(%b())', '%1')
+    local f = assert(loadstring(body))
+    given.mr_fma = function(a, b, c) return a * b + c end
+    return setfenv(f, given)()
 end
 
 describe('the forms of an equation', function()
@@ -229,6 +250,25 @@ describe('the forms of an equation', function()
         assert.is_nil(code_of { source = function(q)
             return q.rho, q.rho, q.rho, q.rho
         end }:find('OWN_ADD_RATE', 1, true))
+    end)
+
+    it('have both rates of the midpoint rule in one where that is less', function()
+        local code = code_of { source = function(q, east, north)
+            local pull = 1e-3 * (east - north) * q.rho
+            return 0, pull, -pull, 1e-3 * (east - north) * (q.m.x - q.m.y)
+        end }
+        assert.equal(1, count(code, 'source_over', 'q%.rho%s*%*'))
+        assert.truthy(code:find('q.mt - q.mn', 1, true))        -- whole: it may cancel
+        assert.equal(1, count(code, 'source_over', 'mr_fma'))
+        local rates = { 2.1 * 0.3, -2.1 * 0.3 }         -- over 0.1, at 300.3 - 0.3
+        local q = { rho = 2.1, mn = 0.7, mt = -0.4, q_E = 5 }
+        local now = value_of(code, 'source_over', { q = q, at = { x = 300.3, y = 0.3 }, dt = 0.1 })
+        near(q.mt + 0.1 * rates[1], now[3])
+        near(q.mn + 0.1 * rates[2], now[2])
+        near(5 + 0.1 * 0.3 * (q.mt - q.mn + 0.1 * rates[1]), now[4])
+        assert.is_nil(code_of { source = function(p)
+            return 0, 0, -9.81 * p.rho, -9.81 * p.m.y
+        end }:find('OWN_SOURCE', 1, true))
     end)
 
     it('are left out where a function cannot be followed', function()

@@ -5,6 +5,7 @@
 
 local derivative = require 'mare.algebra.derivative'
 local maths = require 'mare.dialect.maths'
+local nodes = require 'mare.dialect.nodes'
 
 local polynomial = {}
 
@@ -14,10 +15,11 @@ local Room = {}
 Room.__index = Room
 
 -- Returns a room for polynomials of the same atoms. uniform: the inputs that are the same for all
--- cells, as keys of a table; sums of those alone are atoms
-function polynomial.room(uniform)
-    return setmetatable({ numbers = {}, atoms = {}, uniform = uniform, of = {}, is_alike = {} },
-        Room)
+-- cells, as keys of a table; sums of those alone are atoms, and products coefficients or, where it
+-- `is_flat`, factors as others are, numbers too
+function polynomial.room(uniform, is_flat)
+    return setmetatable({ numbers = {}, atoms = {}, uniform = uniform, of = {}, is_alike = {},
+        is_flat = is_flat }, Room)
 end
 
 -- ---- atoms ----
@@ -143,10 +145,16 @@ local expand = {
     end,
 }
 
+local function of_number(self, c)
+    local size = math.abs(c)
+    if not self.is_flat or c == 0 or math.frexp(size) == 0.5 then return constant(c) end
+    return polynomial.sum({}, single(self, nodes.wrap(size)), c / size)
+end
+
 -- Returns the polynomial of an expression or a number.
 function Room:expand(node)
-    if type(node) == 'number' then return constant(node) end
-    if node.kind == 'number' then return constant(node.value) end
+    if type(node) == 'number' then return of_number(self, node) end
+    if node.kind == 'number' then return of_number(self, node.value) end
     if not self.of[node] then
         local rule = node.op and expand[node.op.name]
         local is_sum = node.op and (node.op.name == '+' or node.op.name == '-')
@@ -156,6 +164,15 @@ function Room:expand(node)
     return self.of[node]
 end
 
+-- Lets a difference be an atom, and what becomes of it that plus what its operands have gained:
+-- what is equal still cancels to the bit.
+function Room:keep(node, later)
+    if is_alike(self, node) then return end
+    local gained = polynomial.sum(self:expand(later), self:expand(node), -1)
+    self.of[node] = single(self, node)
+    self.of[later] = polynomial.sum(self.of[node], gained, 1)
+end
+
 function polynomial.size(p)
     local count = 0
     for _, term in pairs(p) do
@@ -163,6 +180,18 @@ function polynomial.size(p)
         for _, n in pairs(term.e) do count = count + math.abs(n) end
     end
     return count
+end
+
+local most_factors = 900        -- of all terms: beyond that there is little to gain
+
+-- Returns the polynomials of expressions, or nil if they are too long; and their size.
+function Room:expanded(list)
+    local result, size = {}, 0
+    for k, node in ipairs(list) do
+        result[k] = self:expand(node)
+        size = size + polynomial.size(result[k])
+    end
+    return size <= most_factors and result or nil, size
 end
 
 -- Whether a polynomial has a term of this atom alone times `other`.
@@ -228,7 +257,7 @@ local function terms_of(self, p)
         local scale, e = math.abs(term.c), {}
         for _, k in ipairs(sorted(term.e)) do
             local atom, n = self.atoms[k], term.e[k]
-            if is_alike(self, atom) then
+            if is_alike(self, atom) and not self.is_flat then
                 for _ = 1, math.abs(n) do
                     scale = times(scale, n > 0 and atom or maths.rcp(atom))
                 end
@@ -308,12 +337,14 @@ local function join_pairs(self, lists)
         local product = pair[1] * pair[2]
         for _, terms in ipairs(lists) do
             for _, term in ipairs(terms) do
-                local rest, has_first = without(term.factors, pair[1])
-                local others, has_second = without(rest, pair[2])
-                if has_first and has_second then
-                    others[#others + 1] = product
-                    term.factors = others
-                end
+                repeat
+                    local rest, has_first = without(term.factors, pair[1])
+                    local others, has_second = without(rest, pair[2])
+                    if has_first and has_second then
+                        others[#others + 1] = product
+                        term.factors = others
+                    end
+                until not (has_first and has_second)
             end
         end
     end
@@ -400,6 +431,13 @@ local function cost(self, node, seen)
     return sum
 end
 
+-- Returns how many operations expressions take, of which none is computed twice.
+function Room:cost(list)
+    local sum, seen = 0, {}
+    for _, node in ipairs(list) do sum = sum + cost(self, node, seen) end
+    return sum
+end
+
 local few_terms = 6         -- with no more, all factors are tried that come next
 
 -- Returns the sum of terms, of which a factor or a coefficient that several have is taken out.
@@ -416,7 +454,9 @@ function total(self, terms)
     for k = 1, #terms <= few_terms and #factors or 1 do
         local sum = total(self, without_factor(self, terms, factors[k]))
         local own = cost(self, sum, {})
-        if not least or own < least then best, least = sum, own end
+        if not least or own < least or self.is_flat and own == least then
+            best, least = sum, own
+        end
     end
     return best
 end

@@ -70,11 +70,6 @@ end
 -- 508 and 96.2 of 254; with 32768^2 cells 76.3 of 8224 and 100.6 of 516.
 cuts.most_rows = 700
 
--- Returns how many times the groups that run at a time are to come.
-local function turns_of(strips, rows, teams)
-    return math.max(1, math.ceil(strips * rows / teams / cuts.most_rows))
-end
-
 -- Returns how march.krn is cut for a part: the columns of a work-item divide those of the part, and
 -- as many fields as there are fit into local memory. Where the part has `columns`, those of all
 -- parts, it is march_parts.krn; where it stands for `px` x `py` parts, march_joined.krn, whose
@@ -98,7 +93,8 @@ local function march_shape(scheme, device, precision, part, rows)
     local wanted = math.ceil(strips * own_rows / (choice.rows or 1) / teams)
     local resident = (choice.resident or math.huge) * device.info.compute_units
     local groups = math.min(math.max(1, math.floor(resident / py)), wanted)
-    groups = math.min(groups * turns_of(strips, own_rows, groups * teams), wanted)
+    local turns = math.ceil(strips * own_rows / (groups * teams) / cuts.most_rows)
+    groups = math.min(groups * turns, wanted)
     local kernel = part.py and 'march_joined' or part.columns and 'march_parts'
         or part.edge_rows and 'march_edges' or 'march'
     return { kernel = kernel, choice = choice, W = W,

@@ -12,6 +12,7 @@
 --   untold(q)   0, or no number where an unknown is none of which signals do not tell
 --
 --   add_rate(q, rate, dt)   what a source adds in dt: where it adds nothing there is no sum
+--   source_over(q, at, dt, k)   a cell after dt by the midpoint rule, where that is less to compute
 --
 -- The first follows from A = q'(w)^-1 F'(w), of which the variables' own velocity joins d. For the
 -- second, F - v q is formed with the velocity v that leaves least of it.
@@ -19,6 +20,7 @@
 local derivative = require 'mare.algebra.derivative'
 local interpreted = require 'mare.base.interpreted'
 local maths = require 'mare.dialect.maths'
+local midpoint = require 'mare.algebra.midpoint'
 local nodes = require 'mare.dialect.nodes'
 local operations = require 'mare.dialect.operations'
 local polynomial = require 'mare.algebra.polynomial'
@@ -27,8 +29,6 @@ local types = require 'mare.dialect.types'
 local writer = require 'mare.dialect.writer'
 
 local forms = {}
-
-local most = 900        -- factors of all terms: beyond that there is little to gain
 
 -- Operations whose derivative is finite wherever they are. Roots, powers, choices and the like may
 -- have none where a function is quite finite: of u sqrt(|u|) at rest, of q q / h where a choice
@@ -107,15 +107,6 @@ local function changes_of(desc, made, unknowns, fluxes)
     return derivative.substituted(list, values)
 end
 
-local function expanded(room, list)
-    local result, size = {}, 0
-    for k, node in ipairs(list) do
-        result[k] = room:expand(node)
-        size = size + polynomial.size(result[k])
-    end
-    return size <= most and result or nil, size
-end
-
 local function text_of(head, taken, names, values, finish)
     local w = writer.new()
     w:open(head, taken)
@@ -159,7 +150,7 @@ local function moved_faces(desc, made)
     local changes = d and fluxes and changes_of(desc, made, made.unknowns, fluxes)
     if not changes then return '' end
     local room = polynomial.room(made.uniform)
-    local rows = expanded(room, changes)
+    local rows = room:expanded(changes)
     if not rows then return '' end
     local values, highs = moved_values(room, rows, made.variables, directions)
     for _, node in ipairs(highs) do values[#values + 1] = node end
@@ -193,7 +184,7 @@ end
 
 local function carried(made, fields)
     local room = polynomial.room(made.uniform)
-    local unknowns, fluxes = expanded(room, made.unknowns), expanded(room, made.flux)
+    local unknowns, fluxes = room:expanded(made.unknowns), room:expanded(made.flux)
     if not unknowns or not fluxes then return '' end
     local relative, weight, s = leaf 'relative', leaf 'weight', leaf 's'
     local rest, v = rest_of(room, made, unknowns, fluxes)
@@ -320,25 +311,45 @@ end
 
 -- ---- sources ----
 
--- Returns add_rate() without the unknowns whose rate is 0; order: the number of the result of each;
--- axes: what the source calls the components of vectors, in the order of kernels
-function forms.add_rate(desc, parameters, symbol, fields, order, axes)
-    local q = record('q', desc.fields, symbol, unpack(axes))
-    local k = record('k', parameters, function(name) return name end, unpack(axes))
-    local takes = { leaf 'x', leaf 'y', leaf 't', k }
-    if #axes == 3 then table.insert(takes, 3, leaf 'z') end
-    local rates = trace.of(desc.source, q, unpack(takes))
+-- Returns add_rate() without the unknowns whose rate is 0.
+local function add_rate(rates, fields)
     local lines = {}
-    for _, name in ipairs(fields) do
-        local is_still = rates and type(rates[order[name]]) == 'number' and rates[order[name]] == 0
-        if not is_still then
+    for k, name in ipairs(fields) do
+        if rates[k] ~= 0 then
             lines[#lines + 1] = ('    q.%s = mr_fma(dt, rate.%s, q.%s);\n'):format(name, name, name)
         end
     end
-    if not rates or #lines == #fields then return '' end
+    if #lines == #fields then return '' end
     return '#define OWN_ADD_RATE 1\nMR_FN cell add_rate(cell q, cell rate, real dt) {\n'
         .. table.concat(lines) .. '    return q;\n}\n'
 end
+
+local function source_over(rates, unknowns, fields, known, t)
+    if not may_follow(rates) then return '' end
+    local values, is_less = midpoint.of(unknowns, rates, known, t, leaf 'dt')
+    if not is_less then return '' end
+    local head = 'MR_FN cell source_over(cell q, spot at, real dt, parameters k)'
+    return '#define OWN_SOURCE 1\n' .. text_of(head, { 'q', 'at', 'dt', 'k', 'to' }, fields, values,
+        function(w, texts)
+            w:line('cell to = { %s };\n    return to;', table.concat(texts, ', '))
+        end)
+end
+
+-- Returns the text of both, as far as the source can be followed. order: the number of the result
+-- of each unknown; axes: what the source calls the components of vectors, in the order of kernels
+local function of_source(desc, parameters, symbol, fields, order, axes)
+    local q, unknowns = record('q', desc.fields, symbol, unpack(axes))
+    local k, known = record('k', parameters, function(name) return name end, unpack(axes))
+    local x, y, z, t = leaf 'at.x', leaf 'at.y', #axes == 3 and leaf 'at.z' or nil, leaf 'at.t'
+    local results = trace.of(desc.source, q, unpack(z and { x, y, z, t, k } or { x, y, t, k }))
+    local rates = {}
+    if not results then return '' end
+    for n, name in ipairs(fields) do rates[n] = results[order[name]] end
+    for _, node in ipairs { x, y, t, z } do known[#known + 1] = node end
+    return add_rate(rates, fields) .. source_over(rates, unknowns, fields, known, t)
+end
+
+function forms.of_source(...) return interpreted(of_source, ...) end
 
 -- ---- sweeps ----
 

@@ -161,7 +161,7 @@ local function source_code(f, desc, parameter_list)
         or { 'at.x', 'at.y', 'at.t', 'k' }
     return wrapper('cell', 'rate_of', 'cell q, spot at, parameters k',
         call(f, 'lua_source', 'q', unpack(place)), members, order)
-        .. forms.add_rate(desc, parameter_list, symbol, members, order, axes_of_source(desc))
+        .. forms.of_source(desc, parameter_list, symbol, members, order, axes_of_source(desc))
 end
 
 -- Returns the types of what a source takes.

@@ -165,6 +165,9 @@ local function arguments_of(self, axis, to, moves)
             cells = e.cells, lines = e.lines, fields = layout.fields,
             normals = boundary.mask(self.normal[axis.name]), staggered = self.staggered },
         global = { e.lines, 2 * layout.fields },
+        -- Behind the meeting of devices, for which it waits in its place.
+        programmatic = self.barrier and self.barrier.way == 'words'
+            and to.device.info.has_programmatic,
     }, is_idle
 end
 

@@ -368,7 +368,13 @@ end
 function commands.bench(name, ...)
     local bench = require 'mare.measure.bench'
     local help = name and (... == '--help' or ... == '-h') and bench.help(name)
-    if name and not help then return run_file(bench.path(name), { ... }) end
+    if name and not help then
+        if ranks and ranks.size > 1 then
+            return bad_usage('bench: it starts the ranks that it measures: start it without %s',
+                ranks.start().launcher)
+        end
+        return run_file(bench.path(name), { ... })
+    end
     print(help or bench.text())
     return 0
 end
@@ -437,7 +443,7 @@ local function finish(status)
 end
 
 -- Commands that every rank runs; others print what rank 0 finds.
-local of_all_ranks = { ['-e'] = true, ['-'] = true, bench = true, doctor = true, rerun = true,
+local of_all_ranks = { ['-e'] = true, ['-'] = true, doctor = true, rerun = true,
     ['--profile'] = true }
 
 local function is_for_all(first, second)

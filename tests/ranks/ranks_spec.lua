@@ -127,10 +127,15 @@ launch.each(function(launcher)
         end)
 
         it('refuses ranks that make different calls', function()
-            local text, status = run(launcher, 2, "local r = require 'mare'.ranks "
-                .. 'if r.rank == 0 then r.gather(1) else r.barrier() end')
-            launch.failed(launcher, status, text)
-            says(text, 'ranks.gather: rank 1 is in ranks.barrier', 'same order')
+            local cases = { { 'if r.rank == 0 then r.gather(1) else r.barrier() end',
+                'ranks.gather: rank 1 is in ranks.barrier' },
+                { "r.reduce(1, r.rank == 0 and 'sum' or 'max')",
+                    'ranks.reduce to the sum: rank 1 is in ranks.reduce to the max' } }
+            for _, case in ipairs(sample(cases, 1)) do
+                local text, status = run(launcher, 2, "local r = require 'mare'.ranks " .. case[1])
+                launch.failed(launcher, status, text)
+                says(text, case[2], 'same order')
+            end
         end)
 
         it('ends all when one is killed, in a quiet minute within 10 s', function()

@@ -144,10 +144,10 @@ end
 function ranks.reduce(value, how)
     local what = 'ranks.reduce'
     reduction.check_name(what, how)
-    local given = reduction.numbers(what, value)
-    local all = mail.collect('reduce', 0, message.of_array(what, given))
+    local given, call = reduction.numbers(what, value), 'reduce to the ' .. how
+    local all = mail.collect(call, 0, message.of_array(what, given))
     local found = all and message.of_array(what, reduction.combine(what, all, how))
-    return reduction.like(value, message.array(mail.spread('reduce', 0, found)))
+    return reduction.like(value, message.array(mail.spread(call, 0, found)))
 end
 
 -- Returns the largest over the ranks of numbers that are not below 0, or NaN if

@@ -9,7 +9,8 @@ local tree = require 'mare.ranks.tree'
 
 local mail = { world = nil, rank = 0, size = 1 }    -- world: of bindings.mpi, nil if alone
 
-local calls = { 'send', 'barrier', 'broadcast', 'gather', 'reduce', 'interrupted', 'session' }
+local calls = { 'send', 'barrier', 'broadcast', 'gather', 'reduce to the sum', 'reduce to the min',
+    'reduce to the max', 'interrupted', 'session' }
 local number_of = {}
 for k, name in ipairs(calls) do number_of[name] = k end
 

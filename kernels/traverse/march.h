@@ -67,12 +67,12 @@ typedef struct progress {
 
 /* Loads row j and sweeps it along y, before that along x if x is first. This completes row j - 2,
  * which q then holds, with its vectors turned. No marks: faces are looked at. */
-MR_FN void next_row(progress *g, int j, marks *m, cells *q) {
+MR_FN void next_row(progress *g, int j, int row, marks *m, cells *q) {
     read_row(&g->r, q);
     if (g->x_first) step_line(q, W, g->x, g->shared, 0, m ? m->first : 0);
     turn(q);
     if (!g->x_first) source_row(q, &g->on, j, g->y.k);
-    step_column(&g->t, q, g->y, !m ? 0 : g->x_first ? m->second : m->first);
+    climb(&g->t, q, g->y, !m ? 0 : g->x_first ? m->second : m->first, row);
 }
 
 /* The rest of row j - 2, which goes to dst. */
@@ -89,7 +89,7 @@ MR_FN void finish_row(progress *g, int j, marks *m, cells *q, MR_GLOBAL real *ds
 
 MR_FN void whole_row(progress *g, int j, marks *m, MR_GLOBAL real *dst, fastest *f) {
     cells q;
-    next_row(g, j, m, &q);
+    next_row(g, j, REACH, m, &q);
     finish_row(g, j, m, &q, dst, f);
 }
 
@@ -131,7 +131,7 @@ MR_FN int single_rows(progress *g, int j, int end, int only, marks *m, MR_GLOBAL
         cells q;
         marks before;
         if (m) before = *m;
-        next_row(g, j, m, &q);
+        next_row(g, j, j - g->y.first, m, &q);
         if (m && j < g->y.first)
             MR_LANES(p, (W + 1) / 2) {
                 if (g->x_first) m->second[p] = before.second[p];

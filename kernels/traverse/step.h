@@ -83,33 +83,44 @@ MR_FN void open_column(column *t, parameters k) {
     }
 }
 
-/* Takes row j, vectors turned, and gives row j - 2 one step later. */
-MR_FN void step_column(column *t, cells *q, sweep s, real *marks) {
+/* Takes row j, vectors turned, and gives row j - 2 one step later. row: j, counted from the first
+ * one that is of use; of the four before nobody needs all. */
+MR_FN void climb(column *t, cells *q, sweep s, real *marks, int row) {
     sliding_window *w = &t->past;
-    primitives last = w->last;
-    faces low, high;
+    primitives last = w->last, below = w->step;
     MR_LANES(l, W) {
-        face a, b;
-        primitive here = get_primitive(&last, l), next = primitive_of(get_cell(q, l), s.k);
-        primitive step = difference(here, next);
-        reconstruct(here, get_primitive(&w->step, l), step, s.lambda, s.k, &a, &b);
-        set_face(&low, l, a);
-        set_face(&high, l, b);
+        primitive next = primitive_of(get_cell(q, l), s.k);
+        set_primitive(&w->step, l, difference(get_primitive(&last, l), next));
         set_primitive(&w->last, l, next);
-        set_primitive(&w->step, l, step);
     }
-    if (marks) note_faces(marks, &low, &high, W, s.k);
-    else check_faces(&t->one, &low, &high, W, s.k);
-    MR_LANES(l, W) {
-        flux in = get_flux(&w->in, l);
-        flux out = numerical_flux(get_face(&w->high, l), get_face(&low, l), s.lambda, s.k);
-        cell left = get_cell(&t->two, l);
-        set_flux(&w->in, l, out);
-        set_cell(&t->two, l, get_cell(&t->one, l));
-        set_cell(&t->one, l, get_cell(q, l));
-        set_cell(q, l, update(left, in, out, s.lambda));
+    if (row >= 0) {
+        faces low, high;
+        MR_LANES(l, W) {
+            face a, b;
+            reconstruct(get_primitive(&last, l), get_primitive(&below, l),
+                get_primitive(&w->step, l), s.lambda, s.k, &a, &b);
+            set_face(&low, l, a);
+            set_face(&high, l, b);
+        }
+        if (marks) note_faces(marks, &low, &high, W, s.k);
+        else check_faces(&t->one, &low, &high, W, s.k);
+        if (row >= 1)
+            MR_LANES(l, W) {
+                flux in = get_flux(&w->in, l);
+                flux out = numerical_flux(get_face(&w->high, l), get_face(&low, l), s.lambda, s.k);
+                set_flux(&w->in, l, out);
+                set_cell(&t->two, l, update(get_cell(&t->two, l), in, out, s.lambda));
+            }
+        w->high = high;
     }
-    w->high = high;
+    cells given = t->two;
+    t->two = t->one;
+    t->one = *q;
+    *q = given;
+}
+
+MR_FN void step_column(column *t, cells *q, sweep s, real *marks) {
+    climb(t, q, s, marks, REACH);
 }
 
 MR_FN void turn(cells *q) {

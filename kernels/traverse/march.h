@@ -30,6 +30,21 @@ MR_FN void copy_row(row_source *from, MR_LOCAL_PTR real *to) {
 
 #include "traverse/cell_ring.h"
 
+/* When a step begins, and its dt, which the launch before leaves on the clock. */
+typedef struct moment {
+    const MR_GLOBAL double *clock;
+    int is_known;
+    real dt, t;
+} moment;
+
+/* Waits for that launch, and whatever it leaves. */
+MR_FN void await_moment(moment *m) {
+    if (m->is_known) return;
+    mr_wait_for_previous();
+    m->is_known = 1;
+    m->dt = (real)m->clock[CLOCK_STEP], m->t = (real)m->clock[CLOCK_TIME];
+}
+
 /* What a march that goes freely has found of faces that are no states, by pairs of columns: those
  * of the first sweep, and of the second. */
 typedef struct marks { real first[(W + 1) / 2], second[(W + 1) / 2]; } marks;
@@ -176,16 +191,20 @@ MR_FN int rows_freely(progress *g, MR_GLOBAL real *dst, fastest *f) {
  * step is due nothing is stored: copies begin before that is known. */
 MR_FN real march_strip(const MR_GLOBAL real *src, MR_GLOBAL real *dst, int low, int high,
     MR_LOCAL_PTR real *rows, MR_LOCAL_PTR real *shared, sweep x, sweep y, sources acts,
-    mr_index jump, int x_first, int freely, int is_due, int *done) {
+    moment *now, mr_index jump, int x_first, int freely, int *done) {
     progress g;
-    g.x = x, g.y = y, g.shared = shared, g.x_first = x_first, g.low = low, g.high = high;
-    g.on = acting_on(acts, y.k);
-    fastest f = { { { R(0.0), R(0.0) } } };
+    if (!now->is_known) src = kept(src), dst = (MR_GLOBAL real *)kept(dst);
+    await_moment(now);
     row_source source = { src, y.first - REACH, y.first < REACH ? 0 : acts.ny, y.stride, jump,
         y.plane };
     open_ring(&g.r, rows, source);
+    x.lambda = now->dt * x.inv_dn, y.lambda = now->dt * y.inv_dn;
+    acts.dt = now->dt, acts.t = now->t;
+    g.x = x, g.y = y, g.shared = shared, g.x_first = x_first, g.low = low, g.high = high;
+    g.on = acting_on(acts, y.k);
+    fastest f = { { { R(0.0), R(0.0) } } };
     open_column(&g.t, y.k);
-    if (!is_due) {
+    if (!(now->dt > R(0.0))) {
         *done = y.end;
     } else if (freely) {
         *done = rows_freely(&g, dst, &f);

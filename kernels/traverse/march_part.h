@@ -17,21 +17,21 @@
  * the last one that is done. */
 MR_FN real march_rows(origin from, MR_GLOBAL real *dst, int column, int low, int high, part p,
     MR_LOCAL_PTR real *rows, MR_LOCAL_PTR real *shared, sweep x, sweep *y, sources acts,
-    int x_first, int freely) {
+    moment *now, int x_first, int freely) {
     mr_index jump = usual_jump(from, p);
     const MR_GLOBAL real *at = rows_from(from, column, y->first - REACH, p, &jump);
     MR_GLOBAL real *to = rows_to(from, dst, column, y->first, p);
-    return march_strip(at, to, low, high, rows, shared, x, *y, acts, jump, x_first, freely,
-        acts.dt > R(0.0), &y->first);
+    return march_strip(at, to, low, high, rows, shared, x, *y, acts, now, jump, x_first, freely,
+        &y->first);
 }
 
-/* A step from time t on over rows that are a team's own. Returns the largest signal rate. */
-MR_FN real step_rows(origin from, MR_GLOBAL real *dst, real dt, real t, part p, parameters k,
+/* A step over rows that are a team's own. Returns the largest signal rate. */
+MR_FN real step_rows(origin from, MR_GLOBAL real *dst, moment *now, part p, parameters k,
     portion own, MR_LOCAL_PTR real *shared, MR_LOCAL_PTR real *rows, int x_first) {
     int lane = mr_gid_x() % TEAM;
     real rate = R(0.0);
-    sweep x = sweep_along_x(p, 0, dt, k), y = sweep_along_y(p, 0, dt, k);
-    sources acts = sources_over(p, dt, t, 0);
+    sweep x = sweep_along_x(p, 0, R(0.0), k), y = sweep_along_y(p, 0, R(0.0), k);
+    sources acts = sources_over(p, R(0.0), R(0.0), 0);
     while (own.count > 0) {
         int column = own.strip * OWN_COLUMNS - LEAD + lane * W;
         int low = lane * W < REACH ? REACH - lane * W : 0;
@@ -48,12 +48,12 @@ MR_FN real step_rows(origin from, MR_GLOBAL real *dst, real dt, real t, part p, 
         int end = y.end, careful = CAREFUL;
         do {
             rate = mr_max_nan(rate, march_rows(from, dst, column, low, high, p, rows, shared, x,
-                &y, acts, x_first, MARCHES_FREELY));
+                &y, acts, now, x_first, MARCHES_FREELY));
             if (!MARCHES_FREELY || y.first == end) break;
             y.end = least(end, y.first + careful);
             careful *= 2;
             rate = mr_max_nan(rate, march_rows(from, dst, column, low, high, p, rows, shared, x,
-                &y, acts, x_first, 0));
+                &y, acts, now, x_first, 0));
             y.end = end;
         } while (y.first < end);
     }

@@ -20,6 +20,12 @@ MR_FN int afresh(int x) {
     asm volatile("" : "+r"(x));
     return x;
 }
+
+/* A pointer, which is computed before what comes next. */
+MR_FN const MR_GLOBAL real *kept(const MR_GLOBAL real *x) {
+    asm volatile("" : "+l"(x));
+    return x;
+}
 #else
 #define mr_uniform(x) (x)
 #define SHARED_ALONG_X(reals) ((reals) * GROUP)
@@ -27,6 +33,7 @@ MR_FN int afresh(int x) {
 #define SHUFFLE_(step, x) (x)
 MR_FN int is_in_any(int x) { return x; }
 MR_FN int afresh(int x) { return x; }
+MR_FN const MR_GLOBAL real *kept(const MR_GLOBAL real *x) { return x; }
 
 /* Between two exchanges along x in the same place that have no other between them. */
 MR_FN void separate_exchanges(void) { MR_BARRIER(); }

@@ -108,22 +108,6 @@ static mare_status device_wait(mr_native native) {
 
 static mr_opencl_buffer *buffer_of(mr_native native) { return native.ptr; }
 
-static void free_buffer(mr_opencl_buffer *buffer) {
-    if (buffer->mem) mr_cl.clReleaseMemObject(buffer->mem); /* lives on until queued work is done */
-    free(buffer);
-}
-
-mare_status mr_opencl_buffer_wrap(struct mr_cl_mem *mem, uint64_t size, mr_opencl_buffer **out) {
-    static atomic_ullong serials;
-    mr_opencl_buffer *buffer = calloc(1, sizeof *buffer);
-    if (!buffer) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a buffer");
-    buffer->mem = mem;
-    buffer->size = size;
-    buffer->serial = atomic_fetch_add(&serials, 1) + 1;
-    *out = buffer;
-    return MARE_OK;
-}
-
 static mare_status make_buffer(mr_opencl_device *device, uint64_t size, uint64_t flags,
                                mr_opencl_buffer **out) {
     const mare_device_info *info = &device->entry->info;
@@ -175,7 +159,7 @@ static mare_status buffer_alloc(mr_native native, uint64_t size, mr_native *out)
         out->ptr = buffer;
         return MARE_OK;
     }
-    if (buffer) free_buffer(buffer);
+    if (buffer) mr_opencl_buffer_drop(buffer);
     atomic_fetch_sub(&device->entry->allocated, size);
     return status;
 }
@@ -184,7 +168,7 @@ static void buffer_free(mr_native native, mr_native buffer) {
     mr_opencl_device *device = native.ptr;
     if (!buffer.ptr) return;
     atomic_fetch_sub(&device->entry->allocated, buffer_of(buffer)->size);
-    free_buffer(buffer_of(buffer));
+    mr_opencl_buffer_drop(buffer_of(buffer));
 }
 
 enum { PAGE_BYTES = 4096 };
@@ -201,7 +185,7 @@ static mare_status host_alloc(mr_native native, uint64_t size, mr_native *out, v
         mr_cl.clEnqueueMapBuffer(device->service, host->mem, MR_CL_TRUE,
                                  MR_CL_MAP_READ | MR_CL_MAP_WRITE, 0, whole, 0, NULL, NULL, &code);
     if (!host->mapped) {
-        free_buffer(host);
+        mr_opencl_buffer_drop(host);
         return mr_opencl_fail(code, "clEnqueueMapBuffer", "%" PRIu64 " bytes", size);
     }
     out->ptr = host;
@@ -217,7 +201,7 @@ static void host_free(mr_native native, mr_native host_native) {
     (void)device_wait(native);
     if (mr_cl.clEnqueueUnmapMemObject(device->service, host->mem, host->mapped, 0, NULL, NULL) == 0)
         mr_cl.clFinish(device->service);
-    free_buffer(host);
+    mr_opencl_buffer_drop(host);
 }
 
 const mr_backend mr_backend_opencl = {

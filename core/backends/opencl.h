@@ -120,11 +120,15 @@ typedef struct mr_opencl_stream {
     uint64_t last_number;
 } mr_opencl_stream;
 
+typedef struct mr_opencl_view mr_opencl_view;
+
 typedef struct mr_opencl_buffer {
     struct mr_cl_mem *mem;
     uint64_t serial; /* tells a new buffer at an old address from the old one */
     uint64_t size;
     void *mapped; /* of pinned host memory; NULL for device memory */
+    mr_opencl_view *newest; /* behind the lock of opencl_view.c, as is */
+    bool is_freed;          /* it waits for its views */
 } mr_opencl_buffer;
 
 typedef struct mr_opencl_program {
@@ -199,8 +203,14 @@ int32_t mr_opencl_stream_finish(mr_opencl_stream *stream);
 int32_t mr_opencl_stream_use_times(mr_opencl_stream *stream);
 /* Drops the streams that went, `wait`ing for their work; the code of what failed. */
 int32_t mr_opencl_forget_gone(mr_opencl_device *device, bool wait);
-/* opencl.c: likewise memory; and a device, in its own context where that is NULL */
+/* opencl_view.c: likewise memory, which is dropped with all its views; and a view of it for an
+ * argument of a launch, which is dropped before another is taken, so that few wait. */
 mare_status mr_opencl_buffer_wrap(struct mr_cl_mem *mem, uint64_t size, mr_opencl_buffer **out);
+void mr_opencl_buffer_drop(mr_opencl_buffer *buffer);
+mare_status mr_opencl_view_take(const mr_span *span, uint32_t index, mr_opencl_view **out);
+struct mr_cl_mem *mr_opencl_view_mem(const mr_opencl_view *view);
+void mr_opencl_view_drop(mr_opencl_buffer *buffer, mr_opencl_view *view);
+/* opencl.c: a device, in its own context where that is NULL */
 mare_status mr_opencl_device_open(int index, struct mr_cl_context *context, mr_native *out);
 
 /* opencl_foreign.c: what the program has made */

@@ -80,9 +80,7 @@ mare_status mr_opencl_buffer_adopt(mr_native native, uint64_t memory, uint64_t s
 
 void mr_opencl_buffer_disown(mr_native device, mr_native native) {
     (void)device;
-    mr_opencl_buffer *buffer = native.ptr;
-    mr_cl.clReleaseMemObject(buffer->mem);
-    free(buffer);
+    mr_opencl_buffer_drop(native.ptr);
 }
 
 void *mr_opencl_device_native(mr_native device) {

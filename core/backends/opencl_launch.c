@@ -3,21 +3,19 @@
  * In OpenCL the arguments are a state of the kernel object. So each launch has a kernel object of
  * its own and sets only those arguments that have changed since its last run; whether any has, it
  * sees from the revision, which counts the settings of a launch.
- * A view becomes a sub-buffer, which is made when the view changes and kept. It holds a reference
- * to its buffer: NVIDIA's driver (580.159) counts none, and crashes when a sub-buffer is released
- * after its buffer. Buffers are told apart by serial numbers, since a new one may lie at the place
- * of one that is gone.
+ * A view is a sub-buffer, which is kept until another takes its place. Buffers are told apart by
+ * serial numbers, since a new one may lie at the place of one that is gone.
  */
 #include "opencl.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* The buffer that the kernel object holds for one argument. */
 typedef struct shadow {
     uint64_t serial, offset, size;
-    struct mr_cl_mem *view, *whole; /* both held, or NULL for a whole buffer */
+    mr_opencl_buffer *buffer;
+    mr_opencl_view *view; /* NULL for all of the buffer */
 } shadow;
 
 typedef struct launch_state {
@@ -30,10 +28,9 @@ typedef struct launch_state {
     mr_value *values; /* that the kernel object holds, by word */
 } launch_state;
 
-static void release_view(const shadow *it) {
-    if (!it->view) return;
-    mr_cl.clReleaseMemObject(it->view);
-    mr_cl.clReleaseMemObject(it->whole);
+static void forget(shadow *last) {
+    if (last->view) mr_opencl_view_drop(last->buffer, last->view);
+    *last = (shadow){ 0 };
 }
 
 void mr_opencl_launch_destroy(mr_native device, mr_native native) {
@@ -41,7 +38,7 @@ void mr_opencl_launch_destroy(mr_native device, mr_native native) {
     launch_state *state = native.ptr;
     if (!state) return;
     if (state->kernel) mr_cl.clReleaseKernel(state->kernel);
-    for (uint32_t i = 0; state->shadows && i < state->count; i++) release_view(&state->shadows[i]);
+    for (uint32_t i = 0; state->shadows && i < state->count; i++) forget(&state->shadows[i]);
     free(state->shadows);
     free(state->values);
     free(state->is_set);
@@ -74,35 +71,25 @@ mare_status mr_opencl_launch_create(mr_native device, const mr_dispatch *launch,
 
 /* ---- arguments ---- */
 
-static mare_status make_view(shadow *out, struct mr_cl_mem *whole, uint32_t index) {
-    const size_t region[2] = { out->offset, out->size }; /* a cl_buffer_region */
-    int32_t code = 0;
-    MR_CL_TRY(clRetainMemObject, (whole), "argument %u, a view's buffer", index);
-    out->view = mr_cl.clCreateSubBuffer(whole, 0, MR_CL_BUFFER_CREATE_TYPE_REGION, region, &code);
-    out->whole = whole;
-    if (out->view) return MARE_OK;
-    mr_cl.clReleaseMemObject(whole);
-    return mr_opencl_fail(code, "clCreateSubBuffer", "argument %u, %" PRIu64 " bytes at %" PRIu64,
-                          index, out->size, out->offset);
+static bool is_held(const shadow *last, const mr_span *span) {
+    const mr_opencl_buffer *buffer = span->buffer.ptr;
+    return last->serial == buffer->serial && last->offset == span->offset &&
+           last->size == span->size;
 }
 
 static mare_status set_buffer(launch_state *state, uint32_t index, const mr_span *span) {
     shadow *last = &state->shadows[index];
-    const mr_opencl_buffer *whole = span->buffer.ptr;
-    if (last->serial == whole->serial && last->offset == span->offset && last->size == span->size)
-        return MARE_OK;
-    const bool is_part = span->size && (span->offset || span->size != whole->size);
-    shadow next = { .serial = whole->serial, .offset = span->offset, .size = span->size };
-    if (is_part) MR_TRY(make_view(&next, whole->mem, index));
-    struct mr_cl_mem *mem = next.view ? next.view : whole->mem;
+    mr_opencl_buffer *buffer = span->buffer.ptr;
+    if (is_held(last, span)) return MARE_OK;
+    const bool is_part = span->size && (span->offset || span->size != buffer->size);
+    shadow next = { buffer->serial, span->offset, span->size, buffer, NULL };
+    if (is_part) MR_TRY(mr_opencl_view_take(span, index, &next.view));
+    struct mr_cl_mem *mem = next.view ? mr_opencl_view_mem(next.view) : buffer->mem;
     int32_t code = mr_cl.clSetKernelArg(state->kernel, index, sizeof mem, &mem);
-    if (code != 0) {
-        release_view(&next);
-        return mr_opencl_fail(code, "clSetKernelArg", "argument %u, a buffer", index);
-    }
-    release_view(last);
-    *last = next;
-    return MARE_OK;
+    if (code == 0) *last = next;
+    else forget(&next);
+    return code == 0 ? MARE_OK
+                     : mr_opencl_fail(code, "clSetKernelArg", "argument %u, a buffer", index);
 }
 
 /* A scalar or a parameter block. */
@@ -128,6 +115,9 @@ static mare_status set_argument(launch_state *state, uint32_t index, const mr_di
 }
 
 static mare_status set_arguments(launch_state *state, const mr_dispatch *launch) {
+    for (uint32_t i = 0; i < state->count; i++)
+        if (launch->args[i].is_buffer && !is_held(&state->shadows[i], &launch->spans[i]))
+            forget(&state->shadows[i]);
     for (uint32_t i = 0; i < state->count; i++) MR_TRY(set_argument(state, i, launch));
     return MARE_OK;
 }

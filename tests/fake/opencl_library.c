@@ -46,8 +46,8 @@ struct mr_cl_event {
     uint64_t time;
 };
 struct mr_cl_mem {
-    int refs, parts;            /* sub-buffers that there are */
-    struct mr_cl_mem *parent;
+    int refs;
+    struct mr_cl_mem *parent, *newest, *older; /* sub-buffers: of this one; of the same parent */
     size_t size;
     unsigned char *data;
     struct mr_cl_context *context;
@@ -353,17 +353,25 @@ struct mr_cl_mem *clCreateSubBuffer(struct mr_cl_mem *parent, uint64_t flags, ui
     if (region[0] + region[1] > parent->size) *code = MR_CL_INVALID_VALUE;
     if (*code != 0) return NULL;
     struct mr_cl_mem *mem = object(sizeof *mem);
-    *mem = (struct mr_cl_mem){ .refs = 1, .parent = parent, .size = region[1],
-                               .data = parent->data + region[0], .context = parent->context };
-    parent->parts++;
-    return mem;
+    *mem = (struct mr_cl_mem){ .refs = 1, .parent = parent, .older = parent->newest,
+                               .size = region[1], .data = parent->data + region[0],
+                               .context = parent->context };
+    return parent->newest = mem;
 }
 
-/* As NVIDIA's driver, which keeps no buffer for its parts. */
+/* NVIDIA's driver crashes where a later part that overlaps this one is still there. */
+static void leave_parent(struct mr_cl_mem *mem) {
+    struct mr_cl_mem **at = &mem->parent->newest;
+    for (; *at != mem; at = &(*at)->older)
+        if ((*at)->data < mem->data + mem->size && mem->data < (*at)->data + (*at)->size) abort();
+    *at = mem->older;
+}
+
+/* Nor does it keep a buffer for its parts. */
 static void drop_mem(struct mr_cl_mem *mem) {
     if (!dropped(&mem->refs)) return;
-    if (mem->parts > 0) abort();
-    if (mem->parent) mem->parent->parts--;
+    if (mem->newest) abort();
+    if (mem->parent) leave_parent(mem);
     else free(mem->data);
     free(mem);
 }

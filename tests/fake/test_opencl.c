@@ -384,6 +384,34 @@ static int replaced_view(void) {
     return 0;
 }
 
+/* Two launches run on views that overlap, of which the first goes first; what is freed meanwhile
+ * is freed behind them. */
+static int overlapping_views(void) {
+    static story s;
+    mare_buffer *other = NULL;
+    mare_launch *launch = NULL;
+    OK(tell_story(&s));
+    OK(mare_buffer_view(s.x, 640, 512, &other));
+    OK(mare_launch_create(s.kernel, &launch));
+    OK(mare_launch_set_int(launch, 0, 128));
+    OK(mare_launch_set_real(launch, 1, 2.0));
+    OK(mare_launch_set_buffer(launch, 2, other));
+    OK(mare_launch_set_buffer(launch, 3, s.y));
+    OK(mare_launch_set_shape(launch, (uint32_t[3]){ 128, 1, 1 }, (uint32_t[3]){ 64, 1, 1 }));
+    OK(mare_launch_run(launch, s.stream));
+    for (int k = 0; k < 3; k++) { /* the first finds its view again, which has waited */
+        OK(mare_launch_set_buffer(s.launch, 2, s.y));
+        OK(mare_launch_run(s.launch, s.stream));
+        OK(mare_launch_set_buffer(s.launch, 2, s.view));
+        OK(mare_launch_run(s.launch, s.stream));
+    }
+    OK(mare_stream_wait(s.stream));
+    mare_buffer_release(other);
+    close_story(&s);
+    mare_launch_release(launch);
+    return 0;
+}
+
 /* Whatever is queued while a profile is on has an NVTX range of its name; nothing else has. */
 static int ranges(void) {
     static story s;
@@ -573,6 +601,7 @@ int main(int count, char **arguments) {
         { "ranges", ranges },
         { "resized_views", resized_views },
         { "replaced_view", replaced_view },
+        { "overlapping_views", overlapping_views },
         { "shared_memory", shared_memory },
         { "refusals", refusals },
         { "one_failure", one_failure },
@@ -591,6 +620,7 @@ int main(int count, char **arguments) {
     expect(fake_start("ranges", "fake_opencl", NULL), 0, "ranges");
     expect(fake_start("resized_views", "fake_opencl", NULL), 0, "resized_views");
     expect(fake_start("replaced_view", "fake_opencl", NULL), 0, "replaced_view");
+    expect(fake_start("overlapping_views", "fake_opencl", NULL), 0, "overlapping_views");
     expect(fake_start("shared_memory", "fake_opencl", NULL), 0, "shared_memory");
     expect(fake_start("refusals", "fake_opencl", NULL), 0, "refusals");
     const char *const sixth[] = { "MARE_FAKE_FAIL=clSetKernelArg:6:-30", NULL };

@@ -282,10 +282,12 @@ describe('over ranks', function()
             assert.same(what_is_in '@whole.nc', what_is_in '@k.nc')
             os.execute('rm ' .. in_folder '@k.*')
         end
-        local text, status = run(launcher, 3, kept .. '--lost 0 --signal TERM')
+        local asked = sample({ 0, 1, 2 }, 1)[1]
+        local text, status = run(launcher, 3, ('%s--lost %d --signal TERM'):format(kept, asked))
         launch.failed(launcher, status, text)
         assert.equal(1, select(2, text:gsub('goes on', '')), text)
         fails.says(text, 'interrupted at')
+        if asked > 0 then fails.says(text, ('rank %d ('):format(asked), 'came to this rank') end
         good(launcher, 2, kept .. '--rank-timeout 0')
         assert.same(what_is_in '@whole.nc', what_is_in '@k.nc')
     end)

@@ -172,7 +172,9 @@ local function run(chunk, name, words)
     _G.arg = { [0] = name, unpack(words) }
     local ok, report = home.call(function() chunk(unpack(words)) end, describe)
     if not ok then return status_of(report) end
-    return home.interrupted() and 130 or 0
+    if not home.interrupted() then return 0 end
+    if ranks then require('mare.ranks.process').agreed = 130 end    -- others may still write
+    return 130
 end
 
 local function run_text(text, chunk_name, name, words)

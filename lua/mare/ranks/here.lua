@@ -25,7 +25,7 @@ function here.hush() end
 -- call it.
 function here.allow_silence() end
 
--- Returns whether all are to stop: a signal at rank 0 decides.
+-- Returns whether all are to stop: a signal came to one of them.
 function here.interrupted() return home.interrupted() end
 
 local of_one = {}

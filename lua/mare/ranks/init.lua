@@ -160,13 +160,22 @@ function ranks.largest(value)
     return mail.world:largest(value == 0 and 0 or value, 'ranks.largest')
 end
 
--- Returns on every rank whether Ctrl-C or another signal has come to rank 0:
--- then all stop at the same place.
+-- Returns on every rank whether Ctrl-C or another signal has come to one of them:
+-- then all stop at the same place. Where rank 0 has none, the first that has one says so.
 function ranks.interrupted()
     local is_here = home.interrupted()
-    local is_over = spread('interrupted', is_here, 0)
-    process.has_agreed = process.has_agreed or is_over
-    return is_over
+    if ranks.size == 1 then return is_here end
+    local all = mail.collect('interrupted', 0, mail.pack('ranks.interrupted', is_here))
+    local first = false
+    for k, parcel in ipairs(all or {}) do
+        first = first or mail.unpack(parcel) and k - 1
+    end
+    first = spread('interrupted', first, 0)
+    if first and first > 0 and first == ranks.rank then
+        events.tell('log', { level = 'warn', message = 'a signal came to this rank: all end' })
+    end
+    process.has_agreed = process.has_agreed or first ~= false
+    return first ~= false
 end
 
 -- ---- the start ----

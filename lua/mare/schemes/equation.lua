@@ -388,7 +388,7 @@ function Equation:build(desc)
         passes = desc.passes, stages = stages, buffers = stages and math.max(2, #stages) or nil,
         persists = desc.persists,
     }
-    local shown = not self.code and numbers     -- names of a script may be those of other fields
+    local shown = not self.unknowns and numbers -- names of a script may be those of other fields
     return setmetatable(tables.merged(scheme, shown, desc.more), Scheme)
 end
 
@@ -400,7 +400,7 @@ function Equation:read(desc, flux, more)
     for _, p in ipairs(self.parameters) do known[p.name] = 'any' end
     errors.fields(self.name, desc, known)
     local choose, number = choices.checks(self.name)
-    local given = self.code and {} or desc      -- in Lua a parameter may be called theta or flux
+    local given = self.unknowns and {} or desc  -- in Lua a parameter may be called theta or flux
     return { numbers = self:numbers(given), flux = choose('flux', desc.flux or flux, self.fluxes),
         limiter = choose('limiter', desc.limiter or 'mc', choices.limiters),
         theta = number('theta', desc.theta or 1.3, 1, 2),

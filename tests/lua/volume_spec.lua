@@ -241,7 +241,7 @@ describe('a volume', function()
             refuse({ slabs = count }, ('slabs = %g: must be a whole number from 1 to 2'):format(
                 count))
         end
-        local large = { nx = 2 ^ 25, ny = 2 ^ 15, nz = 4, x = { 0, 1 }, y = { 0, 1 }, z = { 0, 1 } }
+        local large = { nx = 2 ^ 20, ny = 2 ^ 15, nz = 4, x = { 0, 1 }, y = { 0, 1 }, z = { 0, 1 } }
         refuse({ grid = large }, 'fewer cells')
         large.nz = 8
         refuse({ grid = large }, 'more slabs are wanted, at most 2')

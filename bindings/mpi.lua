@@ -13,6 +13,7 @@ local ffi = require 'ffi'
 local abi_of = require 'bindings.mpi_abi'
 local errors = require 'bindings.errors'
 local launch = require 'bindings.mpi_launch'
+local left = require 'bindings.mpi_left'
 local posix = require 'bindings.posix'
 local signal = require 'bindings.signal'
 local system = require 'bindings.system'
@@ -225,7 +226,7 @@ local largest_piece = 2 ^ 30        -- bytes of a message: MPI counts in 32 bits
 
 -- Queues one call for each piece of the data. Each of the results is { request, data }.
 local function queue(self, call, data, bytes, peer, tag)
-    local list, at = {}, ffi.cast('char *', data)
+    local list, at = { peer = peer }, ffi.cast('char *', data)
     repeat
         local n = math.min(bytes, largest_piece)
         local made = { request = ffi.new 'uintptr_t[1]', data = data }
@@ -260,15 +261,18 @@ local function pause(self, tries)
     end
 end
 
--- Says once that a wait has become long, whose end may never come: late(what, seconds), where
--- somebody has set it. since: when the wait was looked at first, if it was, or false if that has
--- been said. Returns the next `since`.
-local function tell_late(self, what, since)
+-- Looks at a wait that has become long. Says so once, where somebody has set late(what, seconds);
+-- raises if the rank that is waited for has ended its program. seen: what the look before has
+-- returned
+local function look(self, what, peer, seen)
     local now = system.now()
-    if since == false then return false end
-    if now - (since or now) < self.patience then return since or now end
-    if self.late then self.late(what, self.patience) end
-    return false
+    seen = seen or { since = now }
+    if not seen.is_told and now - seen.since >= self.patience then
+        if self.late then self.late(what, self.patience) end
+        seen.is_told = true
+    end
+    if peer then left.check(self, what, peer, seen) end
+    return seen
 end
 
 World.patience = 60         -- seconds
@@ -278,12 +282,12 @@ World.patience = 60         -- seconds
 function World:wait(list, what, seconds)
     local start = seconds and system.now()
     for _, made in ipairs(list) do
-        local tries, since = 0, nil
+        local tries, seen = 0, nil
         repeat
             check(self, self.library.MPI_Test(made.request, self.flag, self.status), what)
             tries = tries + 1
             if self.flag[0] == 0 then pause(self, tries) end
-            if tries % 1024 == 0 then since = tell_late(self, what, since) end
+            if tries % 1024 == 0 then seen = look(self, what, list.peer, seen) end
             if start and self.flag[0] == 0 and system.now() - start > seconds then return false end
         until self.flag[0] ~= 0
         self.pending[made] = nil
@@ -306,7 +310,7 @@ local infinity = 0x7ff0000000000000ULL      -- its bits: those of NaN are larger
 
 local function new_reduced()
     local made = { request = ffi.new 'uintptr_t[1]', given = double(), found = double() }
-    made.list = { made }
+    made.list = { made, peer = 'all' }
     return made
 end
 
@@ -331,9 +335,13 @@ end
 
 -- ---- the end ----
 
--- Waits until all ranks have come here.
+-- Waits until all ranks have come here. Raises an error if a signal comes in the meantime.
 function World:finish()
     if self.is_over then return end
+    if not self.is_guest then
+        self.late = nil         -- one who is done may wait for as long as others work
+        left.leave(self)
+    end
     self.is_over = true
     if not self.is_guest then self.library.MPI_Finalize() end
 end

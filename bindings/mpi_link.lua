@@ -32,7 +32,7 @@ function M.new(world, way, data, bytes, peer, tag)
     end
     local self = setmetatable({ world = world, data = data, way = way, bytes = bytes, peer = peer,
         request = ffi.new 'uintptr_t[1]' }, Link)
-    self.list = { self }
+    self.list = { self, peer = peer }
     world:check(world.library[calls[way]](data, bytes, world.abi.byte, peer, tag, world.comm,
         self.request), calls[way])
     return self

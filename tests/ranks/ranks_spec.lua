@@ -138,6 +138,14 @@ launch.each(function(launcher)
             end
         end)
 
+        it('ends all when one leaves while others wait for it', function()
+            local text, status = run(launcher, 2, "local r = require 'mare'.ranks "
+                .. 'if r.rank == 1 then return end ' .. sample({ 'r.barrier()', 'r.receive()',
+                    'r.receive(1)', 'r.largest(1)', 'r.broadcast(1, 1)' }, 1)[1])
+            launch.failed(launcher, status, text)
+            says(text, 'rank 1 has ended its program')
+        end)
+
         it('ends all when one is killed, in a quiet minute within 10 s', function()
             local start = system.now()
             local text, status = run(launcher, 3, [[

@@ -2,6 +2,7 @@
 -- by MPI_Finalize if its program is done, by MPI_Abort if it has failed, by the
 -- launcher if it was killed.
 
+local beat = require 'bindings.beat'
 local heart = require 'mare.ranks.heart'
 local home = require 'bindings.home'
 local mpi = require 'bindings.mpi'
@@ -54,8 +55,13 @@ function process.leave(status)
     local world = process.world
     if not world or world.is_over then return end
     if process.is_orderly(status) or world.size == 1 then
+        if not pcall(world.finish, world) then
+            process.take_word()
+            beat.say(('mare: %s: interrupted: all ranks end\n'):format(process.name))
+            wait_for_end(launcher_pause)        -- another may be about to close its files
+            world:abort(interrupted)
+        end
         heart.stop()
-        world:finish()
     else
         world:abort(status)
     end

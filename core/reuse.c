@@ -23,11 +23,14 @@ static bool has_word(const mare_program *program, const char *word) {
     return false;
 }
 
-/* From version 2 on OpenCL C has variables of programs, too. */
+/* Those of functions are static. From version 2 on OpenCL C has variables of programs, too, and
+ * CUDA such without a word of their own under an option. */
 static bool may_have_variables(const mare_program *program) {
     return program->language != MARE_LANGUAGE_MARE || has_word(program, "__device__") ||
            has_word(program, "__constant__") || has_word(program, "__managed__") ||
-           strstr(program->options, "-cl-std=");
+           has_word(program, "static") || strstr(program->options, "-cl-std=") ||
+           strstr(program->options, "-default-device") ||
+           strstr(program->options, "-device-as-default-execution-space");
 }
 
 static bool is_same(const mare_program *a, const mare_program *b) {

@@ -328,8 +328,12 @@ static void gives_nobody_the_variables_of_another(void) {
                                         .define_count = 1 };
     reset(false, 0);
     open_gate();
-    const mare_program_desc list[] = { { .source = variable }, plain, defined };
-    for (int i = 0; i < 3; i++) {
+    const mare_program_desc list[] = {
+        { .source = variable }, plain, defined,
+        { .source = "void f(void) { static int n; n++; }" },
+        { .source = "int a;", .options = "--device-as-default-execution-space" },
+    };
+    for (int i = 0; i < 5; i++) {
         mare_program *a = NULL, *b = NULL;
         CHECK_OK(mare_program_create(device, &list[i], &a));
         CHECK_OK(mare_program_create(device, &list[i], &b));

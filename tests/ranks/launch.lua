@@ -87,11 +87,12 @@ function launch.has_library(name)
     return os.execute(("'%s' -e \"require 'ffi'.load '%s'\" 2>/dev/null"):format(mare, name)) == 0
 end
 
--- The shell command. program: Lua; words: of its command line; limit: seconds until it is ended
-function launch.command(launcher, count, program, words, settings, limit)
-    return ('%s %s timeout -k 10 %d %s -n %d %s -e %s %s'):format(settings_of_all,
-        settings or '', limit or 120, launcher, count, launch.mare, launch.quote(program),
-        words or '')
+-- The shell command. program: Lua; words: of its command line; limit: seconds until it is ended;
+-- by: a command that starts Mare, which follows
+function launch.command(launcher, count, program, words, settings, limit, by)
+    return ('%s %s timeout -k 10 %d %s -n %d %s %s -e %s %s'):format(settings_of_all,
+        settings or '', limit or 120, launcher, count, by or '', launch.mare,
+        launch.quote(program), words or '')
 end
 
 -- The exit status that `echo "status $?"` has put at the end of a text.

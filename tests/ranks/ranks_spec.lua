@@ -175,6 +175,17 @@ launch.each(function(launcher)
             end
         end)
 
+        it('ends all, and says which, when one is stopped before MPI has started', function()
+            local started = launch.quote '[ $OMPI_COMM_WORLD_RANK$PMI_RANK = 1 ] && kill -STOP $$; '
+                .. launch.quote 'exec "$0" "$@"'
+            local start = system.now()
+            local text, status = run(launcher, 2, 'print "never"', '', 'MARE_RANK_TIMEOUT=1', nil,
+                'sh -c ' .. started)
+            launch.failed(launcher, status, text)
+            says(text, 'rank 0: has waited for 1 s', 'rank 1 (process', 'is stopped')
+            if is_long then assert.is_true(system.now() - start < 11) end
+        end)
+
         it('lets a rank be busy for longer than it may be silent, and says who waits', function()
             local text, status = run(launcher, 2, "local ranks = require 'mare'.ranks "
                 .. "require 'mare.ranks.process'.world.patience = 3 "

@@ -7,6 +7,8 @@
 
 local beat = require 'bindings.beat'
 local events = require 'mare.base.events'
+local files = require 'bindings.files'
+local launch = require 'bindings.mpi_launch'
 local literal = require 'mare.base.literal'
 local speaker = require 'mare.ranks.speaker'
 local system = require 'bindings.system'
@@ -15,6 +17,7 @@ local worker = require 'bindings.worker'
 local heart = { limit = nil }       -- seconds of silence that end a run; nil: any
 
 local usual = 10            -- seconds of silence that end a run, if not set
+local usual_start = 60      -- seconds in which all ranks have to start MPI, if not set
 local patience = 10         -- seconds in which a neighbour has to connect
 
 local function limit_of()
@@ -23,6 +26,23 @@ local function limit_of()
     if limit and limit >= 0 then return limit end
     events.warn('MARE_RANK_TIMEOUT=%s is not used (allowed: seconds from 0)', text)
     return usual
+end
+
+-- Returns the seconds that all ranks have to start MPI. Options are not known by then.
+local function start_limit()
+    local words = files.read '/proc/self/cmdline' or ''
+    local given = words:match '%z%-%-rank%-timeout[%z=]([%d.]+)%z'
+    return tonumber(given) or tonumber(system.setting 'MARE_RANK_TIMEOUT') or usual_start
+end
+
+-- Watches MPI_Init, which waits for all ranks. Returns a function that ends this.
+function heart.watch_start()
+    local found = launch.find()
+    local limit = found and found.is_wired and found.size > 1 and start_limit() or 0
+    if limit <= 0 then return function() end end
+    local thread = worker.start 'mare.ranks.start_thread'
+    thread:send(literal.encode { rank = found.rank, size = found.size, limit = limit })
+    return function() thread:stop() end
 end
 
 -- Connects to the next rank and waits for the one before. Returns both, or nil.

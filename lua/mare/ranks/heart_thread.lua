@@ -29,7 +29,7 @@ local function check(known, seconds)
         if known.silence > math.min(grace, known.limit) then beat.die() end
     elseif text ~= '' then
         known.is_over = text:find('e', 1, true) ~= nil
-    elseif known.silence > known.limit then
+    elseif known.silence >= known.limit then
         tell(known, ('was silent for %g s'):format(known.limit))
         beat.die()
     end
@@ -47,7 +47,8 @@ return function(channel)
             due = now + known.pause
         end
         local from = not (known.is_over or known.gone) and known.from or nil
-        beat.wait(due - now, channel.fd, from)
+        local left = from and known.limit - known.silence or known.pause    -- not to be late
+        beat.wait(math.max(0, math.min(due - now, left)), channel.fd, from)
         now = system.now()
         if not known.is_over then check(known, now - looked) end
         looked = now

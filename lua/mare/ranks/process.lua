@@ -82,7 +82,11 @@ end
 
 -- Returns the world of MPI, or nil for a process that was started alone.
 function process.join()
-    process.world = mpi.start()
+    local stop = heart.watch_start()
+    local ok, world = pcall(mpi.start)
+    stop()
+    if not ok then error(world, 0) end
+    process.world = world
     if process.world then guard_exit() end
     return process.world
 end

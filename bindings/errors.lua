@@ -67,6 +67,13 @@ function M.argument(message, ...)
     M.raise('MARE_ERROR_ARGUMENT', message, ...)
 end
 
+-- Refuses a table that lacks one of these fields. what: the beginning of the message
+function M.needs(what, given, names)
+    for _, name in ipairs(names) do
+        if given[name] == nil then M.argument('%s: %s is missing', what, name) end
+    end
+end
+
 -- Raises what is wrong in a text, such as that of a function, at its place there.
 function M.argument_at(where, message, ...)
     error(setmetatable({ status = 'MARE_ERROR_ARGUMENT', message = message:format(...),

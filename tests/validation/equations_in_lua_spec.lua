@@ -320,6 +320,8 @@ describe('equations in Lua', function()
             mare.equations { fields = { 'u' }, flux = bump, speed = bump, primitive = bump }
         end, 'MARE_ERROR_ARGUMENT', 'go together')
         refused("scheme 'euler'", { scheme = 'euler' })
+        refused('riemann(a, a, p) gives 2 as value 1',
+            { riemann = function() return 2, 0, 0, 0 end })
         refused("'gamma' must be a number", { parameters = { gamma = 'much' } })
         refused("'Gamma'", { parameters = { Gamma = 1 } })
         refused('at least one', { fields = {} })

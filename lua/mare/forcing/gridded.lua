@@ -96,9 +96,7 @@ local fields = {
 --   hold = true: a run may begin before the first record or end after the last }
 function gridded.new(desc)
     errors.fields('gridded', desc, fields)
-    for _, name in ipairs { 'file', 'variable' } do
-        if not desc[name] then errors.argument('gridded: %s is missing', name) end
-    end
+    errors.needs('gridded', desc, { 'file', 'variable' })
     local self = setmetatable({
         path = desc.file, name = desc.variable, fill = desc.fill, missing = desc.missing,
         hold = desc.hold,

@@ -163,9 +163,7 @@ end
 
 local function check(desc)
     errors.fields('run', desc, fields_for(type(desc) == 'table' and desc.scheme))
-    for _, name in ipairs { 'options', 'grid', 'scheme', 'initial' } do
-        if desc[name] == nil then errors.argument('run: %s is missing', name) end
-    end
+    errors.needs('run', desc, { 'options', 'grid', 'scheme', 'initial' })
     if desc.epoch and not desc.epoch:find '^%d%d%d%d%-%d%d%-%d%d %d%d:%d%d:%d%d$' then
         errors.argument("run: epoch = '%s', must be as 2011-03-11 05:46:24", desc.epoch)
     end

@@ -48,8 +48,7 @@ choices.theta = { name = 'theta', type = 'number', default = 1.3, range = { 1, 2
 function choices.options(title, schemes, fluxes, list)
     return {
         title = title,
-        { name = 'scheme', default = 'muscl_hancock', choices = tables.keys(schemes),
-            help = 'of the time step' },
+        tables.merged(choices.method, { choices = tables.keys(schemes) }),
         { name = 'flux', default = 'hllc', choices = tables.keys(fluxes), help = 'between cells' },
         choices.limiter, choices.theta, variables.option(list),
     }

@@ -227,9 +227,7 @@ function equation.new(desc)
     local what = type(desc) == 'table' and type(desc.name) == 'string'
         and 'equation ' .. desc.name or 'equation'
     errors.fields(what, desc, allowed)
-    for _, name in ipairs { 'name', 'fields' } do
-        if desc[name] == nil then errors.argument('%s: %s is missing', what, name) end
-    end
+    errors.needs(what, desc, { 'name', 'fields' })
     check_source(what, desc.source)
     check_code(what, desc)
     check_dimensions(what, desc)

@@ -152,9 +152,18 @@ end
 
 local function is_own(riemann) return type(riemann) == 'function' end
 
--- Returns the fluxes of an equation; nil: those that any has.
-local function fluxes_for(riemann)
-    return is_own(riemann) and { own = 'a function of the script' } or nil
+-- Refuses a flux of the script that plain Lua finds not to be the physical one of equal states.
+local function check_riemann(what, desc, scheme)
+    local p, numbers = lua_code.parameter_values(scheme.equation.parameters, scheme.numbers), {}
+    for k = 1, 3 * #desc.primitives do numbers[k] = 1 + 0.1 * k end
+    local w = lua_code.values_of(desc.primitives, unpack(numbers))
+    local found, wanted = { pcall(desc.riemann, w, w, p) }, { pcall(desc.flux, w, p) }
+    for k = 2, found[1] and wanted[1] and #wanted or 0 do
+        if math.abs(found[k] - wanted[k]) > 1e-6 * math.max(1, math.abs(wanted[k])) then
+            errors.argument('%s: riemann(a, a, p) gives %g as value %d, flux(a, p) %g', what,
+                found[k], k - 1, wanted[k])
+        end
+    end
 end
 
 -- Returns the functions of the script by name.
@@ -172,9 +181,7 @@ function equations.new(desc)
     desc = options.pick('mare.equations', desc, equations.options)
     errors.fields('mare.equations', desc, allowed)
     local what = 'equations' .. (desc.name and ' ' .. desc.name or '')
-    for _, name in ipairs { 'fields', 'flux', 'speed' } do
-        if not desc[name] then errors.argument('%s: %s is missing', what, name) end
-    end
+    errors.needs(what, desc, { 'fields', 'flux', 'speed' })
     if not (desc.primitive and desc.conserved and desc.primitives)
         and (desc.primitive or desc.conserved or desc.primitives) then
         errors.argument('%s: primitives, primitive and conserved go together', what)
@@ -195,7 +202,8 @@ function equations.new(desc)
         fields = lua_code.fields_of(desc.fields),
         primitives = lua_code.names_of(desc.primitives), parameters = parameters,
         code = lua_code.of(what, desc, entries), source = desc.source ~= nil,
-        rates = desc.source ~= nil, fluxes = fluxes_for(desc.riemann),
+        rates = desc.source ~= nil,
+        fluxes = is_own(desc.riemann) and { own = 'a function of the script' } or nil,
         conserved = conserver(desc), variables = desc.variables, integrals = desc.integrals,
         units = desc.units, given = desc.primitives, unknowns = desc.fields,
         dimensions = desc.dimensions, invalid = invalid_of(desc),
@@ -204,6 +212,7 @@ function equations.new(desc)
         limiter = desc.limiter, theta = desc.theta, passes = desc.passes, scheme = desc.scheme }
     scheme.fingerprint = lua_code.fingerprint(made.code)
     scheme.functions = functions_of(desc)
+    if is_own(desc.riemann) then check_riemann(what, desc, scheme) end
     return scheme
 end
 

@@ -14,8 +14,7 @@ local Solution = {}
 Solution.__index = Solution
 
 -- Returns the change of velocity across the wave of side `s` if the pressure behind it is p, and
--- how it changes with p
--- (4.6, 4.7, 4.37).
+-- how it changes with p (4.6, 4.7, 4.37).
 local function velocity_change(s, p, gamma)
     if p > s.p then                                                         -- shock
         local a = 2 / ((gamma + 1) * s.rho)

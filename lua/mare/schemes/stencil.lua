@@ -32,8 +32,7 @@ local methods = { ssp_rk2 = choices.methods.ssp_rk2, ssp_rk3 = choices.methods.s
 
 -- What a scenario's command line takes.
 stencil.options = { title = 'stencils',
-    { name = 'scheme', default = 'ssp_rk2', choices = tables.keys(methods),
-        help = 'of the time step' } }
+    tables.merged(choices.method, { default = 'ssp_rk2', choices = tables.keys(methods) }) }
 
 local function parameters_of(given)
     local list = {}
@@ -52,9 +51,7 @@ end
 function stencil.new(desc)
     desc = options.pick('mare.stencil', desc, stencil.options)
     errors.fields('mare.stencil', desc, allowed)
-    for _, name in ipairs { 'fields', 'rate', 'limit' } do
-        if not desc[name] then errors.argument('mare.stencil: %s is missing', name) end
-    end
+    errors.needs('mare.stencil', desc, { 'fields', 'rate', 'limit' })
     local what = 'stencil' .. (desc.name and ' ' .. desc.name or '')
     for _, name in ipairs(lua_code.check_names(what .. ': field', desc.fields)) do
         if type(name) ~= 'string' then

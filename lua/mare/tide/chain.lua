@@ -23,9 +23,7 @@ Chain.__index = Chain
 function chain.new(desc)
     errors.fields('chain', desc, { basin = 'table', spacing = 'number', gauges = 'table',
         sea = 'function', options = 'table', together = 'number' })
-    for _, name in ipairs { 'basin', 'spacing', 'gauges', 'sea' } do
-        if desc[name] == nil then errors.argument('chain: %s is missing', name) end
-    end
+    errors.needs('chain', desc, { 'basin', 'spacing', 'gauges', 'sea' })
     local self = setmetatable({ basin = desc.basin, gauges = desc.gauges, sea = desc.sea,
         options = desc.options, together = desc.together or 20 }, Chain)
     self.cells, self.knots, self.smoothness = desc.basin:edge(desc.spacing)

@@ -83,9 +83,7 @@ end
 
 local function check(what, desc, own, wanted)
     errors.fields(what, desc, tables.merged(common, own))
-    for _, name in ipairs(wanted) do
-        if desc[name] == nil then errors.argument('%s: %s is missing', what, name) end
-    end
+    errors.needs(what, desc, wanted)
     strategies.check(desc.strategy or 'brute_force', desc.strategy_options)
     range(what, desc, ranges)
     for name in pairs(desc.tune_params) do check_own('parameter', name) end

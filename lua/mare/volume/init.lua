@@ -47,9 +47,7 @@ local picture_fields = { variable = 'string', label = 'string', colours = 'any',
 
 local function check(desc)
     errors.fields('volume', desc, allowed)
-    for _, name in ipairs { 'options', 'grid', 'scheme', 'boundaries', 'initial' } do
-        if desc[name] == nil then errors.argument('volume: %s is missing', name) end
-    end
+    errors.needs('volume', desc, { 'options', 'grid', 'scheme', 'boundaries', 'initial' })
     errors.fields('volume: picture', desc.picture or {}, picture_fields)
     desc.boundaries = sides.of(desc.boundaries, simulation.checked(desc.scheme))
     if not desc.grid.slabs then desc.grid = grids.new(desc.grid) end

@@ -200,9 +200,7 @@ end
 -- others, or one more.
 function simulation.new(desc)
     errors.fields('volume', desc, allowed)
-    for _, name in ipairs { 'grid', 'scheme', 'boundaries', 'initial' } do
-        if desc[name] == nil then errors.argument('volume: %s is missing', name) end
-    end
+    errors.needs('volume', desc, { 'grid', 'scheme', 'boundaries', 'initial' })
     simulation.checked(desc.scheme)
     local o = desc.options or {}
     local self = setmetatable({

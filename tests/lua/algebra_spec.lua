@@ -271,6 +271,14 @@ describe('the forms of an equation', function()
         end }:find('OWN_SOURCE', 1, true))
     end)
 
+    it('look at what is used twice once', function()    -- or 2^40 times, here
+        assert.is_nil(code_of { source = function(q)
+            local inverse = 0.5
+            for _ = 1, 40 do inverse = inverse * (2 - q.rho * inverse) end
+            return 0, -inverse * q.m.x, -inverse * q.m.y, 0
+        end }:find('OWN_SOURCE', 1, true))
+    end)
+
     it('are left out where a function cannot be followed', function()
         local code = code_of { flux = function(w)
             if w.p > 1 then return w.rho, w.rho, w.rho, w.rho end

@@ -7,10 +7,12 @@ local polynomial = require 'mare.algebra.polynomial'
 
 local midpoint = {}
 
--- Keeps the differences in an expression, those within others first.
-local function keep_differences(room, node, middle)
-    if type(node) ~= 'table' or not node.op then return end
-    for _, operand in ipairs(node) do keep_differences(room, operand, middle) end
+-- Keeps the differences in an expression, those within others first, but for those that it has
+-- seen.
+local function keep_differences(room, node, middle, seen)
+    if type(node) ~= 'table' or not node.op or seen[node] then return end
+    seen[node] = true
+    for _, operand in ipairs(node) do keep_differences(room, operand, middle, seen) end
     if node.op.name == '-' then room:keep(node, derivative.substituted({ node }, middle)[1]) end
 end
 
@@ -25,8 +27,9 @@ function midpoint.of(variables, rates, known, t, dt)
         moved = moved + (rates[k] == 0 and 0 or 1)      -- a product and its sum are one operation
     end
     local list, room = derivative.substituted(rates, middle), polynomial.room(set, true)
+    local seen = {}
     for k, rate in ipairs(list) do
-        keep_differences(room, rates[k], middle)
+        keep_differences(room, rates[k], middle, seen)
         list[k] = derivative.times(dt, rate)
     end
     local rows = room:expanded(list)

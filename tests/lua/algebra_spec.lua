@@ -271,6 +271,19 @@ describe('the forms of an equation', function()
         end }:find('OWN_SOURCE', 1, true))
     end)
 
+    -- dt 2e-33 n is 0 in float for dt under 5e-6, and dt (2e-33 n) is not for large n.
+    it('keep the order of products where numbers are very small or large', function()
+        local function is_one(c)
+            return code_of { source = function(q)
+                local f = c * (q.rho * 1e3)
+                return 0, f * q.m.y, -f * q.m.x, f * q.E
+            end }:find('OWN_SOURCE', 1, true)
+        end
+        assert.truthy(is_one(2e-3))
+        assert.is_nil(is_one(2e-33))
+        assert.is_nil(is_one(2e33))
+    end)
+
     it('look at what is used twice once', function()    -- or 2^40 times, here
         assert.is_nil(code_of { source = function(q)
             local inverse = 0.5

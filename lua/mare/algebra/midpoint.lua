@@ -16,10 +16,29 @@ local function keep_differences(room, node, middle, seen)
     if node.op.name == '-' then room:keep(node, derivative.substituted({ node }, middle)[1]) end
 end
 
+-- Whether the numbers of an expression are such that products with dt and with each other in
+-- another order are still numbers of float.
+local function is_ordinary(node, seen)
+    if type(node) == 'number' or node.kind == 'number' then
+        local size = math.abs(type(node) == 'number' and node or node.value)
+        return size == 0 or size > 1e-12 and size < 1e12
+    end
+    if seen[node] then return true end
+    seen[node] = true
+    for _, operand in ipairs(node) do
+        if not is_ordinary(operand, seen) then return false end
+    end
+    return true
+end
+
 -- Returns the variables after dt, and whether these are fewer operations than the rule as it
--- stands; nil where they are too long. known: what else rates depend on, inputs that do not change;
--- t: the time, which does
+-- stands; nil where they are too long, or rates have numbers that are not ordinary. known: what
+-- else rates depend on, inputs that do not change; t: the time, which does
 function midpoint.of(variables, rates, known, t, dt)
+    local checked = {}
+    for _, rate in ipairs(rates) do
+        if not is_ordinary(rate, checked) then return nil end
+    end
     local middle, set, moved = { [t] = t + 0.5 * dt }, { [dt] = true }, 0
     for _, node in ipairs(known) do set[node] = true end
     for k, node in ipairs(variables) do

@@ -27,9 +27,11 @@ local function state_of(rank, own)
     return ('rank %d (process %d, %s) has not come'):format(rank, first.process, first.name)
 end
 
--- Returns in words who has not come, and whether this rank is the first that has.
+-- Returns in words who has not come, and whether this rank is the first that has: each is where the
+-- launcher is none whose processes are known.
 local function absent(known)
     local by_rank, said, gone, is_first = launch.processes(), {}, {}, true
+    if not by_rank[known.rank] then return 'who has not come is not known', true end
     for rank = 0, known.size - 1 do
         local text = by_rank[rank] and state_of(rank, by_rank[rank])
         if text then said[#said + 1] = text end
@@ -41,7 +43,8 @@ local function absent(known)
     local text = table.concat(list, ', ', 1, math.min(#list, most))
     if #list > most then text = ('%s and %d more'):format(text, #list - most) end
     if is_said then return text, is_first end
-    return text == '' and 'all have come' or 'on this machine there is no ' .. text, is_first
+    return text == '' and 'all of this machine have come' or 'on this machine there is no ' .. text,
+        is_first
 end
 
 local function tell(known, seconds, rest)

@@ -284,6 +284,15 @@ describe('the forms of an equation', function()
         assert.is_nil(is_one(2e33))
     end)
 
+    it('give up where sums of products grow turn by turn', function()
+        assert.is_nil(code_of { source = function(q, a, b, t)
+            local list = { a, b, t, q.m.x, q.m.y, q.E }
+            local r = q.rho
+            for k = 1, 30 do r = r * list[k % 6 + 1] + 0.5 * r * list[5 * k % 6 + 1] end
+            return 0, -r, 0, 0
+        end }:find('OWN_SOURCE', 1, true))
+    end)
+
     it('look at what is used twice once', function()    -- or 2^40 times, here
         assert.is_nil(code_of { source = function(q)
             local inverse = 0.5

@@ -151,7 +151,15 @@ local function of_number(self, c)
     return polynomial.sum({}, single(self, nodes.wrap(size)), c / size)
 end
 
--- Returns the polynomial of an expression or a number.
+local most_terms = 2000         -- of one polynomial: a loop of sums of products has no end of them
+
+local function has_too_many(p)
+    local count = 0
+    for _ in pairs(p) do count = count + 1 end
+    return count > most_terms
+end
+
+-- Returns the polynomial of an expression or a number; any, once one was too long.
 function Room:expand(node)
     if type(node) == 'number' then return of_number(self, node) end
     if node.kind == 'number' then return of_number(self, node.value) end
@@ -159,7 +167,9 @@ function Room:expand(node)
         local rule = node.op and expand[node.op.name]
         local is_sum = node.op and (node.op.name == '+' or node.op.name == '-')
         if is_sum and is_alike(self, node) then rule = nil end
+        if self.is_too_long then return {} end
         self.of[node] = rule and rule(self, node) or single(self, node)
+        self.is_too_long = self.is_too_long or has_too_many(self.of[node])
     end
     return self.of[node]
 end
@@ -184,14 +194,14 @@ end
 
 local most_factors = 900        -- of all terms: beyond that there is little to gain
 
--- Returns the polynomials of expressions, or nil if they are too long; and their size.
+-- Returns the polynomials of expressions, or nil if they are too long.
 function Room:expanded(list)
     local result, size = {}, 0
     for k, node in ipairs(list) do
         result[k] = self:expand(node)
         size = size + polynomial.size(result[k])
     end
-    return size <= most_factors and result or nil, size
+    return size <= most_factors and not self.is_too_long and result or nil
 end
 
 -- Whether a polynomial has a term of this atom alone times `other`.

@@ -2,7 +2,6 @@
 -- as its environment tells, or alone. Loads no library.
 
 local ffi = require 'ffi'
-local files = require 'bindings.files'
 local folders = require 'bindings.folders'
 local posix = require 'bindings.posix'
 local system = require 'bindings.system'
@@ -63,9 +62,9 @@ function M.find()
     return found
 end
 
--- Returns what a file of /proc holds, or nil.
+-- Returns what a file of /proc holds, or nil. A start without a launcher loads no `files`.
 local function text_of(path)
-    return (files.read('/proc/' .. path))
+    return (require('bindings.files').read('/proc/' .. path))
 end
 
 local function parent_of(process)

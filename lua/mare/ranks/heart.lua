@@ -7,7 +7,6 @@
 
 local beat = require 'bindings.beat'
 local events = require 'mare.base.events'
-local files = require 'bindings.files'
 local launch = require 'bindings.mpi_launch'
 local literal = require 'mare.base.literal'
 local speaker = require 'mare.ranks.speaker'
@@ -30,7 +29,7 @@ end
 
 -- Returns the seconds that all ranks have to start MPI. Options are not known by then.
 local function start_limit()
-    local words = files.read '/proc/self/cmdline' or ''
+    local words = require('bindings.files').read '/proc/self/cmdline' or ''
     local given = words:match '%z%-%-rank%-timeout[%z=]([%d.]+)%z'
     return tonumber(given) or tonumber(system.setting 'MARE_RANK_TIMEOUT') or usual_start
 end

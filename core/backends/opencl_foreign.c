@@ -10,7 +10,7 @@ enum { MAX_DEVICES = 64 };
 
 static mare_status need_calls(void) {
     if (mr_cl.clRetainContext && mr_cl.clGetContextInfo && mr_cl.clRetainCommandQueue &&
-        mr_cl.clGetCommandQueueInfo && mr_cl.clGetMemObjectInfo)
+        mr_cl.clGetCommandQueueInfo && mr_cl.clRetainMemObject && mr_cl.clGetMemObjectInfo)
         return MARE_OK;
     return mr_fail(MARE_ERROR_UNAVAILABLE, "this OpenCL library adopts nothing: it lacks "
                                            "clRetainContext and its like");

@@ -97,8 +97,7 @@ struct mr_cl_mem *mr_opencl_view_mem(const mr_opencl_view *view) { return view->
 
 void mr_opencl_view_drop(mr_opencl_buffer *buffer, mr_opencl_view *view) {
     pthread_mutex_lock(&lock);
-    view->users--;
-    settle(buffer);
+    if (--view->users == 0) settle(buffer);
     pthread_mutex_unlock(&lock);
 }
 

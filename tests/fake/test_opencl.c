@@ -104,6 +104,15 @@ static mare_status load_binary(story *s) {
     return status;
 }
 
+static mare_status bind(story *s, mare_buffer *x, mare_launch **launch) {
+    MR_TRY(mare_launch_create(s->kernel, launch));
+    MR_TRY(mare_launch_set_int(*launch, 0, 128));
+    MR_TRY(mare_launch_set_real(*launch, 1, 2.0));
+    MR_TRY(mare_launch_set_buffer(*launch, 2, x));
+    MR_TRY(mare_launch_set_buffer(*launch, 3, s->y));
+    return mare_launch_set_shape(*launch, (uint32_t[3]){ 128, 1, 1 }, (uint32_t[3]){ 64, 1, 1 });
+}
+
 static mare_status run_kernel(story *s) {
     const mare_program_desc desc = { .source = saxpy,
                                      .name = "saxpy.krn",
@@ -112,12 +121,7 @@ static mare_status run_kernel(story *s) {
     MR_TRY(mare_program_create(s->device, &desc, &s->program));
     MR_TRY(mare_kernel_create(s->program, "saxpy", &s->kernel));
     MR_TRY(mare_kernel_query(s->kernel, &s->info));
-    MR_TRY(mare_launch_create(s->kernel, &s->launch));
-    MR_TRY(mare_launch_set_int(s->launch, 0, 128));
-    MR_TRY(mare_launch_set_real(s->launch, 1, 2.0));
-    MR_TRY(mare_launch_set_buffer(s->launch, 2, s->view));
-    MR_TRY(mare_launch_set_buffer(s->launch, 3, s->y));
-    MR_TRY(mare_launch_set_shape(s->launch, (uint32_t[3]){ 128, 1, 1 }, (uint32_t[3]){ 64, 1, 1 }));
+    MR_TRY(bind(s, s->view, &s->launch));
     MR_TRY(mare_launch_run(s->launch, s->stream));
     return mare_launch_run(s->launch, s->stream);
 }
@@ -392,12 +396,7 @@ static int overlapping_views(void) {
     mare_launch *launch = NULL;
     OK(tell_story(&s));
     OK(mare_buffer_view(s.x, 640, 512, &other));
-    OK(mare_launch_create(s.kernel, &launch));
-    OK(mare_launch_set_int(launch, 0, 128));
-    OK(mare_launch_set_real(launch, 1, 2.0));
-    OK(mare_launch_set_buffer(launch, 2, other));
-    OK(mare_launch_set_buffer(launch, 3, s.y));
-    OK(mare_launch_set_shape(launch, (uint32_t[3]){ 128, 1, 1 }, (uint32_t[3]){ 64, 1, 1 }));
+    OK(bind(&s, other, &launch));
     OK(mare_launch_run(launch, s.stream));
     for (int k = 0; k < 3; k++) { /* the first finds its view again, which has waited */
         OK(mare_launch_set_buffer(s.launch, 2, s.y));

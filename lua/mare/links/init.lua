@@ -101,6 +101,18 @@ function links.between(from, to, is_joint)
     return way_to(to.device, from.device)
 end
 
+-- Returns in words the ways that any rank takes, each once. own: { way = true } of this rank. All
+-- ranks call it.
+function links.taken(own)
+    local seen, list = {}, {}
+    for _, theirs in ipairs(here.all(own)) do
+        for way in pairs(theirs) do seen[way] = true end
+    end
+    for way in pairs(seen) do list[#list + 1] = links.texts[way] end
+    table.sort(list)
+    return table.concat(list, ', ')
+end
+
 -- Returns in words the ways between all ranks, or between several devices of one
 -- process, each once. All ranks call it, each with its devices.
 function links.describe(devices)
@@ -108,17 +120,12 @@ function links.describe(devices)
         local way = barrier.way_of(devices) and 'place' or way_to(devices[1], devices[2])
         return links.texts[way]
     end
-    local own, seen, list, ways = {}, {}, {}, links.of_ranks(devices)
+    local own, ways = {}, links.of_ranks(devices)
     if are_joint(ways, devices) then return links.texts.place end
     for rank, found in pairs(ways) do
         if rank ~= here.rank then own[found.way] = true end
     end
-    for _, theirs in ipairs(here.all(own)) do
-        for way in pairs(theirs) do seen[way] = true end
-    end
-    for way in pairs(seen) do list[#list + 1] = links.texts[way] end
-    table.sort(list)
-    return table.concat(list, ', ')
+    return links.taken(own)
 end
 
 -- Returns the ways between each two ranks: { first, second, way =, reason = why they

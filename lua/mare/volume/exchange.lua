@@ -47,18 +47,6 @@ local function add_link(self, to, from, is_above)
         strip = strip, way = way })
 end
 
--- Returns in words the ways that links of all ranks take.
-local function describe(links)
-    local own, seen, list = {}, {}, {}
-    for _, one in ipairs(links) do own[one.way] = true end
-    for _, theirs in ipairs(here.all(own)) do
-        for way in pairs(theirs) do seen[way] = true end
-    end
-    for way in pairs(seen) do list[#list + 1] = ways.texts[way] end
-    table.sort(list)
-    return table.concat(list, ', ')
-end
-
 -- fields: of slabs.lua; reach: how many slices; is_around: whether the first slab lies above the
 -- last. All ranks call it.
 function exchange.new(fields, reach, is_around)
@@ -76,7 +64,11 @@ function exchange.new(fields, reach, is_around)
         add(high, low, true)
         add(low, high, false)
     end
-    if here.size > 1 then self.transport = describe(self.links) end
+    if here.size > 1 then
+        local own = {}
+        for _, one in ipairs(self.links) do own[one.way] = true end
+        self.transport = ways.taken(own)
+    end
     return self
 end
 

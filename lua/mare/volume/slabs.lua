@@ -42,7 +42,8 @@ function Slab:offset(field, k) return self:start(field, k) + self.origin end
 
 local buffers = { 'state', 'scratch' }
 
--- Groups along y of a launch on CUDA, of which the sweep along z has one a row.
+-- Groups along y of a launch on CUDA, as in core/backends/cuda.c; the sweep along z has one a row.
+-- The launch is refused, too, but when memory has been taken.
 local most_rows = 65535
 
 local function check_rows(self, device)
